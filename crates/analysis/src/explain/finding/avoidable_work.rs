@@ -24,7 +24,7 @@ const CPU_SHARE_MIN: f64 = 0.2;
 const LOGINS_MIN: f64 = 0.1;
 const LOGINS_PER_SECOND_MIN: f64 = 1.0;
 /// Used share of PostgreSQL's CPUs from which logins may limit the throughput, if the number of its CPUs is known.
-const LOGINS_CPU_SHARE_MIN: f64 = 0.5;
+const LOGINS_CPU_SHARE_MIN: f64 = 0.75;
 /// Minimum number of dead row versions of a table, and their minimum ratio to its live rows.
 const DEAD_ROWS_MIN: f64 = 1000.0;
 const DEAD_RATIO_MIN: f64 = 2.0;
@@ -123,7 +123,7 @@ fn most_costly(cell: &CellTrials<'_>, node: &str, series: &str) -> Option<String
 
 /// Logins by PostgreSQL's count of sessions, also if the load opens a connection for each transaction.
 ///
-/// `None` if most of PostgreSQL's CPUs are idle: logins then cost little.
+/// `None` if PostgreSQL's CPUs are idle at times: logins then do not limit the throughput.
 fn logins(cell: &CellTrials<'_>, server: &Node) -> Option<WorkEvidence> {
     let cpu = CpuUsage::measure(cell, server).ok().flatten();
     if cpu.is_some_and(|it| !it.is_saturated() && it.used < LOGINS_CPU_SHARE_MIN * it.available) {

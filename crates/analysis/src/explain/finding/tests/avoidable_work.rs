@@ -69,7 +69,7 @@ fn reports_compilation_and_planning() {
 
 #[test]
 fn reports_logins() {
-    let begun = |rate: f64| sampled(0.5).counter("postgres", "pg_sessions_begun", "app", rate);
+    let begun = |rate: f64| sampled(0.8).counter("postgres", "pg_sessions_begun", "app", rate);
     let mut reconnecting = experiment(&["unix"], None);
     reconnecting.cells[0].setup.load.reconnect = true;
     let found = |each: &str, rate: &str| {
@@ -77,7 +77,7 @@ fn reports_logins() {
     };
     check_in(&reconnecting, &[begun(1000.0)], &[&found("1.0", "1000.0")]);
     check_in(&reconnecting, &[begun(90.0)], &[]);
-    // Most of the server's CPU is idle.
+    // The server's CPU is idle at times.
     reconnecting.cells[0].setup.stack.nodes[0].limits.cpu = Some(1.1);
     check_in(&reconnecting, &[begun(1000.0)], &[]);
 }
