@@ -36,7 +36,7 @@ const fn planted(
 
 /// All files. A reason instead of an answer begins with "no answer". Without an index, or with a count, the CPU that
 /// scans the rows is an acceptable name. With too little memory, memory and disk reads are two names of one limiter.
-const ALL: [PlantedLimit; 32] = [
+const ALL: [PlantedLimit; 48] = [
     planted("postgres-cpu-fifth", &["cpu postgres"], &[], true),
     planted("postgres-cpu-third", &["cpu postgres"], &[], false),
     planted("pgbouncer-cpu", &["cpu pooler"], &[], true),
@@ -69,6 +69,27 @@ const ALL: [PlantedLimit; 32] = [
     planted("old-statistics", &["work old_statistics planted.orders"], &["cpu postgres"], false),
     planted("advisory-lock", &["locks advisory"], &[], false),
     planted("opaque-service", &["service service"], &[], false),
+    planted(
+        "old-snapshot",
+        &["work old_snapshot"],
+        &["cpu postgres", "work dead_rows planted.counters"],
+        false,
+    ),
+    planted("slow-reader", &["result_reading"], &[], false),
+    planted("delayed-ack", &["delayed_acknowledgements"], &[], false),
+    planted("idle-in-transaction", &["idle_transactions"], &["row_locks"], false),
+    planted("wal-insert", &["locks lightweight", "writes postgres"], &["wal_flush"], false),
+    planted("checkpoints", &["checkpoints", "writes postgres"], &["wal_flush"], false),
+    planted("notify", &["locks object"], &[], false),
+    planted("foreign-key", &["row_locks"], &[], false),
+    planted("fk-delete", &["scan planted.items"], &["cpu postgres"], false),
+    planted("sync-replica", &["sync_replicas"], &[], false),
+    planted("replica-cpu", &["cpu postgres-2"], &[], false),
+    planted("role-limit", &["slots postgres"], &[], false),
+    planted("service-copies", &["cpu service"], &[], false),
+    planted("balancer-cpu", &["cpu balancer"], &[], false),
+    planted("hash-files", &["work temporary_files"], &["cpu postgres"], false),
+    planted("partitions", &["work planning"], &["cpu postgres"], false),
 ];
 
 /// Most wrong names among all files.
