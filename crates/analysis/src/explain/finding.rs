@@ -234,7 +234,9 @@ fn full_load_samples(trial: &TrialFacts<'_>) -> Vec<Sample> {
     let last_third = Nanos(window.0 / 3 * 2);
     let from = match &trial.setup.load.model {
         LoadModel::Open { schedule, .. } if is_one_rate(schedule) => {
-            if let Some(queue) = queue_seconds(trial.load) {
+            // In an outage, arrivals queue for another reason.
+            let interrupted = trial.summary.is_some_and(has_outage);
+            if let Some(queue) = queue_seconds(trial.load).filter(|_| !interrupted) {
                 let [from, to] = [queue.start, queue.end].map(|it| Nanos::from_secs(it as u64));
                 // The sample at the start of a second is the base of the increases of counters.
                 return trial.samples.iter().filter(|it| from <= it.at && it.at <= to).cloned().collect();

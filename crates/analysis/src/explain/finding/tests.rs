@@ -438,6 +438,22 @@ fn judges_a_short_constant_rate_window_as_a_whole() {
     assert!(found.iter().any(|it| matches!(it, Finding::PoolerBound { .. })), "{found:?}");
 }
 
+/// In an outage, arrivals queue although no resource is saturated, so its seconds do not represent the load.
+#[test]
+fn the_queue_of_an_outage_is_not_full_load() {
+    let mut experiment = experiment(&["direct"], None);
+    experiment.cells[0].setup.load.model = LoadModel::Open {
+        schedule: "const(200, 10s)".into(),
+        arrivals: model::Spacing::Poisson,
+        max_in_flight: 200,
+    };
+    let load = [3, 2, 4, 3, 8, 90, 120, 150, 110, 20].map(|it| (200.0, it));
+    let queue = run().ramp("postgres", "cgroup_cpu", |second| second as f64).load(&load);
+    let begin = |run: &TestRun| full_load_samples(&run.facts(&experiment)).iter().map(|it| it.at).min();
+    assert_eq!(begin(&queue), Some(Nanos::from_secs(5)));
+    assert_eq!(begin(&queue.outage(5, 9)), Some(Nanos::from_secs(3)));
+}
+
 /// At a constant rate, the averages over the seconds without a queue would hide the saturated CPU.
 #[test]
 fn judges_a_constant_rate_by_the_seconds_in_which_arrivals_queue() {
