@@ -17,10 +17,10 @@ use crate::matrix::ChangeVerdict;
 use crate::plan::{PoolMode, Transport};
 use crate::{Nanos, StatementKind};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Limit that refused a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionLimit {
     /// `max_connections`. This is also the value if the server's message is unknown.
@@ -156,7 +156,7 @@ pub enum Finding {
     /// Pool-bound: all server connections are in use and most are active in PostgreSQL without a dominant wait event.
     /// The pooler has idle CPU time.
     PoolBound { cell: usize, node: String, pool: u32, in_use: f64, busy: f64, cpu: f64, cpu_limit: f64 },
-    /// PostgreSQL is CPU-bound.
+    /// PostgreSQL or a balancer is CPU-bound.
     ServerBound {
         cell: usize,
         node: String,

@@ -4,6 +4,7 @@
 //! result is a [`StepResult`]. The result of a search is a function of all step results.
 
 use crate::avoidable_work::AvoidableWork;
+use crate::finding::ConnectionLimit;
 use crate::lock::LockKind;
 use crate::message::Message;
 use crate::objective::ObjectiveResult;
@@ -365,9 +366,10 @@ pub enum Limit {
     Service {
         node: String,
     },
-    /// Connection slots of PostgreSQL.
+    /// Connection slots of PostgreSQL, or the connections that it allows a role or database.
     Slots {
         node: String,
+        limit: ConnectionLimit,
     },
     /// Row locks.
     RowLocks {

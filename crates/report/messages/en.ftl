@@ -1803,6 +1803,7 @@ circumstance-read = { $blocks ->
 
 circumstance-rule-server-cpu = PostgreSQL's CPU
 circumstance-rule-pooler-cpu = the pooler's CPU
+circumstance-rule-balancer-cpu = the balancer's CPU
 circumstance-rule-service-cpu = the service's CPU
 circumstance-rule-remote-host = the CPUs of other hosts
 circumstance-rule-shared-host = the CPU quotas of the hosts
@@ -3389,6 +3390,8 @@ search-limit-service-pool = the connection pool of the service { $node }
 search-limit-service-threads = the threads of the service { $node }
 search-limit-service = the inside of the service { $node }
 search-limit-slots = the connection slots of { $node }
+search-limit-role-connections = the CONNECTION LIMIT of the role
+search-limit-database-connections = the CONNECTION LIMIT of the database
 search-limit-row-locks = row locks{ $statement ->
     [none] {""}
    *[other] {" "}in { $statement }
@@ -3527,6 +3530,8 @@ search-do-service-pool = Enlarge the connection pool of { $node }, or shorten th
 search-do-service-threads = Give { $node } more threads, or shorten its requests.
 search-do-service = Look inside { $node }, at its locks, queues and calls. If it reports its pools and threads (`stats`), pgdyno can name them.
 search-do-slots = Use fewer connections, for example through a pooler, or raise `max_connections`.
+search-do-role-connections = Use fewer connections, for example through a pooler, or raise the role's limit with { $command }.
+search-do-database-connections = Use fewer connections, for example through a pooler, or raise the database's limit with { $command }.
 search-do-row-locks = Shorten the time from the change of the row to the commit, or spread the changes over several rows.
 search-do-locks-advisory = Shorten the time for which the application holds the advisory lock, or use one lock per key.
 search-do-locks-relation = Do not lock whole tables or other objects under load, or shorten the transactions that do.

@@ -1900,6 +1900,7 @@ circumstance-read = { $blocks ->
 
 circumstance-rule-server-cpu = ЦП PostgreSQL
 circumstance-rule-pooler-cpu = ЦП пулера
+circumstance-rule-balancer-cpu = ЦП балансировщика
 circumstance-rule-service-cpu = ЦП сервиса
 circumstance-rule-remote-host = ЦП других хостов
 circumstance-rule-shared-host = квоты ЦП хостов
@@ -3518,6 +3519,8 @@ search-limit-service-pool = пул соединений сервиса { $node }
 search-limit-service-threads = потоки сервиса { $node }
 search-limit-service = внутри сервиса { $node }
 search-limit-slots = слоты подключений узла { $node }
+search-limit-role-connections = предел подключений роли
+search-limit-database-connections = предел подключений базы данных
 search-limit-row-locks = блокировки строк{ $statement ->
     [none] {""}
    *[other] {" "}в запросе { $statement }
@@ -3658,6 +3661,8 @@ search-do-service-pool = Увеличьте пул соединений серв
 search-do-service-threads = Дайте сервису { $node } больше потоков или сократите запросы.
 search-do-service = Ищите внутри сервиса { $node }: блокировки, очереди, вызовы. Если он показывает свои пулы и потоки (`stats`), pgdyno сможет их назвать.
 search-do-slots = Открывайте меньше подключений, например через пулер, или увеличьте `max_connections`.
+search-do-role-connections = Открывайте меньше подключений, например через пулер, или увеличьте предел роли: { $command }.
+search-do-database-connections = Открывайте меньше подключений, например через пулер, или увеличьте предел базы данных: { $command }.
 search-do-row-locks = Сократите время от изменения строки до фиксации или распределите изменения по нескольким строкам.
 search-do-locks-advisory = Сократите время, на которое приложение берёт рекомендательную блокировку, или берите отдельную блокировку на каждый ключ.
 search-do-locks-relation = Не блокируйте под нагрузкой целые таблицы и другие объекты или сократите такие транзакции.

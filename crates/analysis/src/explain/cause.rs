@@ -10,7 +10,7 @@ use crate::strategy::step_setup;
 use model::advice::{Advice, IndexAdvice};
 use model::avoidable_work::WorkEvidence;
 use model::explain::IndexCandidate;
-use model::finding::{Bound, Circumstance, Finding};
+use model::finding::{Bound, Circumstance, ConnectionLimit, Finding};
 use model::plan::{Node, NodeKind, Pooler, Setup};
 use model::search::{Cause, Knob, Limit, Perturbation, Proof, ProofVerdict, StepResult, Suspect};
 use saturation::LoadResponse;
@@ -226,11 +226,12 @@ impl CauseContext<'_> {
             (used / available).max(throttled.unwrap_or(0.0))
         };
         match finding {
-            Finding::SlotsExhausted { cell, max_connections, .. } if *cell == number => {
+            Finding::SlotsExhausted { cell, limit, max_connections, .. } if *cell == number => {
                 let node = self.setup.stack.nodes.last()?.name.clone();
                 let perturbation = max_connections
+                    .filter(|_| *limit == ConnectionLimit::Server)
                     .map(|it| numeric_perturbation(Knob::Slots { node: node.clone() }, it, 2 * it));
-                found(CauseRank::ConnectionRefused, 1.0, Limit::Slots { node }, perturbation)
+                found(CauseRank::ConnectionRefused, 1.0, Limit::Slots { node, limit: *limit }, perturbation)
             }
             Finding::PoolerBound { cell, node, cpu, cpu_limit, throttled, .. }
             | Finding::ServerBound { cell, node, cpu, cpu_limit, throttled, .. }

@@ -60,6 +60,11 @@ impl<'a> CellTrials<'a> {
         median(self.trials.iter().filter(|it| it.valid().is_some()).filter_map(|it| figure(it)))
     }
 
+    fn without_outages(&self) -> CellTrials<'a> {
+        let trials = self.trials.iter().copied().filter(|it| !it.summary.is_some_and(has_outage));
+        CellTrials { trials: trials.collect(), ..*self }
+    }
+
     fn server(&self) -> Option<&'a Node> {
         self.setup.stack.nodes.last()
     }
@@ -103,8 +108,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         // The other figures are then averages over the trial too.
         let reports = |it: &Node| it.kind.product().reports(series::POOL_CLIENTS_WAITING);
         found.extend(queue::in_pooler(if cell.pooler().is_none_or(reports) { full } else { cell }));
-        let interrupted = cell.trials.iter().any(|it| it.summary.is_some_and(has_outage));
-        found.extend(apply_rules(cell, full).into_iter().filter(|it| !(interrupted && is_limiter(it))));
+        found.extend(rule_findings(cell, full));
         found.extend(cell_comparison::deadlocks(cell));
         found.extend(deadlock_statements::deadlock_statements(cell));
         found.extend(server_counters::hidden_deadlocks(cell));
@@ -136,7 +140,21 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
     found
 }
 
-/// True if the finding names a limit of the throughput. Averages that include an outage cannot show such a limit.
+/// Findings of all rules. Averages that include an outage cannot show a limit of the throughput, so only the other trials
+/// show limits.
+fn rule_findings(cell: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
+    let mut found = apply_rules(cell, full);
+    if cell.trials.iter().any(|it| it.summary.is_some_and(has_outage)) {
+        found.retain(|it| !is_limiter(it));
+        let [quiet, quiet_full] = [cell, full].map(CellTrials::without_outages);
+        if !quiet.trials.is_empty() {
+            found.extend(apply_rules(&quiet, &quiet_full).into_iter().filter(is_limiter));
+        }
+    }
+    found
+}
+
+/// True if the finding names a limit of the throughput.
 fn is_limiter(finding: &Finding) -> bool {
     matches!(
         finding,
@@ -152,8 +170,9 @@ fn is_limiter(finding: &Finding) -> bool {
 /// that are sampled every ten seconds or vary from second to second require whole windows.
 type RuleFn = fn(full: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>;
 
-const RULES: [(FindingRule, RuleFn); 22] = [
+const RULES: [(FindingRule, RuleFn); 23] = [
     (FindingRule::PoolerCpu, |full, _| bound::pooler(full)),
+    (FindingRule::BalancerCpu, |full, _| bound::balancers(full)),
     (FindingRule::Pool, |full, _| bound::pool(full)),
     (FindingRule::ServerCpu, |full, _| bound::server(full)),
     (FindingRule::ServiceCpu, |full, _| service::cpu(full)),

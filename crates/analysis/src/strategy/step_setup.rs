@@ -104,8 +104,6 @@ fn service_name(part: &str) -> &str {
 fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
     let to = perturbation.amount.map_or(0.0, |it| it.1);
     let rounded = to.round() as u64;
-    let replicas = setup.stack.replica_names();
-    let is_replica = |name: &String| replicas.contains(name);
     let stack = &mut setup.stack;
     let mut limits = |name: &str, change: &dyn Fn(&mut Limits)| {
         stack.limits_mut(name).into_iter().for_each(change);
@@ -114,10 +112,6 @@ fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
         nodes.iter_mut().filter(|it| it.name == name).for_each(change);
     };
     match &perturbation.knob {
-        // All replicas have the same limits.
-        Knob::Cpu { node: name } if is_replica(name) => {
-            stack.replication.iter_mut().for_each(|it| it.limits.cpu = Some(to));
-        }
         Knob::Cpu { node: name } => limits(name, &|it| it.cpu = Some(to)),
         Knob::ReadIops { node: name } => limits(name, &|it| it.read_iops = Some(rounded)),
         Knob::WriteIops { node: name } => limits(name, &|it| it.write_iops = Some(rounded)),

@@ -280,6 +280,7 @@ pub struct NormalizedRate {
 pub enum FindingRule {
     ServerCpu,
     PoolerCpu,
+    BalancerCpu,
     ServiceCpu,
     RemoteHost,
     SharedHost,

@@ -164,8 +164,11 @@ impl Stack {
         self.nodes.iter().find(|node| node.parts().iter().any(|part| part.is_named(name)))
     }
 
-    /// Limits of the part or host with this name.
+    /// Limits of the part, replica or host with this name. All replicas have the same limits.
     pub fn limits_mut(&mut self, name: &str) -> Option<&mut Limits> {
+        if self.replica_names().iter().any(|it| it == name) {
+            return self.replication.as_mut().map(|it| &mut it.limits);
+        }
         let Some(index) =
             self.nodes.iter().position(|node| node.parts().iter().any(|part| part.name == name))
         else {

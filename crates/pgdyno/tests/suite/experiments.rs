@@ -20,6 +20,7 @@ mod http_recording;
 mod http_server;
 mod interruptions;
 mod kept_data;
+mod known;
 mod live;
 mod on_start;
 mod order;

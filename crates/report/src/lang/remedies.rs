@@ -3,6 +3,7 @@
 use super::Lang;
 use crate::say;
 use model::avoidable_work::AvoidableWork;
+use model::finding::ConnectionLimit;
 use model::lock::LockKind;
 use model::search::{FittedValue, Limit, Perturbation};
 
@@ -20,6 +21,12 @@ impl Lang {
             Limit::ServicePool { node } => say!(self, "search-do-service-pool", node),
             Limit::ServiceThreads { node } => say!(self, "search-do-service-threads", node),
             Limit::Service { node } => say!(self, "search-do-service", node),
+            Limit::Slots { limit: ConnectionLimit::Role, .. } => {
+                say!(self, "search-do-role-connections", command = "ALTER ROLE … CONNECTION LIMIT")
+            }
+            Limit::Slots { limit: ConnectionLimit::Database, .. } => {
+                say!(self, "search-do-database-connections", command = "`ALTER DATABASE … CONNECTION LIMIT`")
+            }
             Limit::Slots { .. } => say!(self, "search-do-slots"),
             Limit::RowLocks { .. } => say!(self, "search-do-row-locks"),
             Limit::Locks { lock, .. } => match lock {

@@ -6,6 +6,7 @@ use crate::number::{exact_digits, three_digits};
 use crate::say;
 use model::Nanos;
 use model::avoidable_work::AvoidableWork;
+use model::finding::ConnectionLimit;
 use model::lock::LockKind;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{
@@ -176,7 +177,11 @@ impl Lang {
             Limit::ServicePool { node } => say!(self, "search-limit-service-pool", node),
             Limit::ServiceThreads { node } => say!(self, "search-limit-service-threads", node),
             Limit::Service { node } => say!(self, "search-limit-service", node),
-            Limit::Slots { node } => say!(self, "search-limit-slots", node),
+            Limit::Slots { limit: ConnectionLimit::Role, .. } => say!(self, "search-limit-role-connections"),
+            Limit::Slots { limit: ConnectionLimit::Database, .. } => {
+                say!(self, "search-limit-database-connections")
+            }
+            Limit::Slots { node, .. } => say!(self, "search-limit-slots", node),
             Limit::RowLocks { statement } => {
                 say!(self, "search-limit-row-locks", statement = statement.as_ref())
             }

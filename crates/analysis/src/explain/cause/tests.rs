@@ -7,7 +7,7 @@ use findings::{
     cap, checkpoints, clients, feed, host, host_cpu, locks, memory, pool, pooler, postgres, queue, reads,
     replicas, scans, service, service_pool, slots, threads, wal, writes,
 };
-use model::finding::ReadVolume;
+use model::finding::{ConnectionLimit, ReadVolume};
 use model::lock::LockKind;
 use model::plan::{
     Feed, FeedOrder, FeedSource, Limits, LoadModel, LoadScale, PoolMode, Replication, Service, StatsPage,
@@ -184,7 +184,13 @@ fn names_the_planted_cause_first() {
     );
     check("", &[postgres(0.99), feed()], "Feed feed: requests");
     // Exhausted slots, and a cap on clients.
-    check("", &[slots(), postgres(0.95)], "Slots node: postgres | Slots node: postgres 50 -> 100");
+    check("", &[slots(), postgres(0.95)], "Slots node: postgres limit: Server | Slots node: postgres 50 -> 100");
+    // `max_connections` does not change the connection limit of a role.
+    let mut of_role = slots();
+    if let Finding::SlotsExhausted { limit, .. } = &mut of_role {
+        *limit = ConnectionLimit::Role;
+    }
+    check("", &[of_role, postgres(0.95)], "Slots node: postgres limit: Role");
     check("", &[cap()], "ClientCap | Clients 200 -> 400");
     check("", &[clients()], "Clients | Clients 20 -> 40");
     // The machine itself, because no quota is exhausted.

@@ -4,7 +4,7 @@
 
 use super::bound::CpuUsage;
 use super::tables::executed_rate;
-use super::waits::{self, BOUND_SHARE_MIN};
+use super::waits::{self, BOUND_SHARE_MIN, WaitClass};
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, growth, growth_by_label, maximum, sums};
 use model::avoidable_work::WorkEvidence;
@@ -50,17 +50,28 @@ pub fn findings(window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         return Err(MissingInput::Server);
     }
     let node = server.name.as_str();
-    let found = [
-        temporary_files(window, node),
-        jit(window, node),
-        planning(window, node),
-        logins(window, server),
-        dead_rows(window, node),
-        old_statistics(window, node),
-        old_snapshot(window, node),
-    ];
+    let mut found = vec![logins(window, server)];
+    if waits::share(window, is_work).is_none_or(|it| it >= BOUND_SHARE_MIN) {
+        found.extend([
+            temporary_files(window, node),
+            jit(window, node),
+            planning(window, node),
+            dead_rows(window, node),
+            old_statistics(window, node),
+            old_snapshot(window, node),
+        ]);
+    }
     let finding = |evidence| Finding::Bound { cell: window.number, bound: Bound::AvoidableWork { evidence } };
     Ok(found.into_iter().flatten().map(finding).collect())
+}
+
+/// True if a session with this wait event works, waits for its workers, or reads or writes data for its work. Less work would
+/// not shorten other waits.
+fn is_work(event: &str) -> bool {
+    match WaitClass::from_event(event) {
+        Some(class) => matches!(class, WaitClass::Read | WaitClass::Write),
+        None => event == "running" || event.starts_with("IO/BufFile") || event.starts_with("IPC/"),
+    }
 }
 
 fn per_transaction(cell: &CellTrials<'_>, node: &str, series: &str) -> Option<f64> {
@@ -141,14 +152,10 @@ fn logins(cell: &CellTrials<'_>, server: &Node) -> Option<WorkEvidence> {
     })
 }
 
-/// Values of a gauge by table: the first of each trial and the last of each trial, also from before the window.
-fn by_table(trial: &TrialFacts<'_>, node: &str, series: &str) -> BTreeMap<String, (f64, f64)> {
-    let mut tables: BTreeMap<String, (f64, f64)> = BTreeMap::new();
-    for sample in trial.samples.iter().filter(|it| it.node == node && it.series == series) {
-        let known = tables.entry(sample.label.to_string()).or_insert((sample.value, sample.value));
-        known.1 = sample.value;
-    }
-    tables
+/// Last value of a gauge by table, also from before the window.
+fn by_table(trial: &TrialFacts<'_>, node: &str, series: &str) -> BTreeMap<String, f64> {
+    let samples = trial.samples.iter().filter(|it| it.node == node && it.series == series);
+    samples.map(|it| (it.label.to_string(), it.value)).collect()
 }
 
 fn blocks(cell: &CellTrials<'_>, node: &str) -> Option<f64> {
@@ -162,22 +169,28 @@ fn dead_rows(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
     let trial = cell.trials.iter().rev().find(|it| it.valid().is_some())?;
     let of = |series| by_table(trial, node, series);
     let (live, bytes) = (of(samples::PG_TABLE_LIVE_ROWS), of(samples::PG_TABLE_BYTES));
-    let worst = of(samples::PG_TABLE_DEAD_ROWS).into_iter().max_by(|a, b| a.1.1.total_cmp(&b.1.1));
-    let (table, (_, dead_rows)) = worst?;
-    let live_rows = live.get(&table)?.1;
-    let bytes = bytes.get(&table).map(|it| it.1);
+    let worst = of(samples::PG_TABLE_DEAD_ROWS).into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let (table, dead_rows) = worst?;
+    let live_rows = *live.get(&table)?;
+    let bytes = bytes.get(&table).copied();
     (dead_rows >= DEAD_ROWS_MIN && dead_rows >= DEAD_RATIO_MIN * live_rows)
         .then_some(WorkEvidence::DeadRows { table, live_rows, dead_rows, bytes })
 }
 
-/// The table of which most rows had changed since the last ANALYZE when the trial began.
+/// The table of which most rows had changed since the last ANALYZE before the window. A table without an earlier sample
+/// changed only during the window.
 fn old_statistics(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
     blocks(cell, node).filter(|it| *it >= BLOCKS_MIN)?;
     let trial = cell.trials.iter().find(|it| it.valid().is_some())?;
-    let live = by_table(trial, node, samples::PG_TABLE_LIVE_ROWS);
-    let changed = by_table(trial, node, samples::PG_TABLE_CHANGED_ROWS).into_iter();
-    let (table, (changed_rows, _)) = changed.max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
-    let live_rows = live.get(&table)?.0;
+    let before = |series: &str| -> BTreeMap<&str, f64> {
+        let samples = trial.samples.iter().filter(|it| it.at == Nanos::ZERO);
+        let samples = samples.filter(|it| it.node == node && it.series == series);
+        samples.map(|it| (&*it.label, it.value)).collect()
+    };
+    let changed = before(samples::PG_TABLE_CHANGED_ROWS).into_iter();
+    let (table, changed_rows) = changed.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let live_rows = *before(samples::PG_TABLE_LIVE_ROWS).get(table)?;
+    let table = table.to_owned();
     (live_rows >= CHANGED_ROWS_MIN && changed_rows >= CHANGED_SHARE_MIN * live_rows)
         .then_some(WorkEvidence::OldStatistics { table, live_rows, changed_rows })
 }
@@ -222,8 +235,11 @@ fn delayed_acknowledgements(cell: &CellTrials<'_>, node: &str) -> Option<Bound> 
         cell.median(|it| Some(read(&it.valid()?.total.response)?.as_secs_f64()))
     };
     let (p50, p90) = (quantile(|it| it.p50)?, quantile(|it| it.p90)?);
+    // Times of statements are read rarely. By Little's law, the number of active sessions shows the same time.
     let server = cell.median(|trial| {
-        Some(growth(trial.samples, node, samples::PG_STATEMENT_TIME, str::is_empty)? / executed_rate(trial)?)
+        let executing = growth(trial.samples, node, samples::PG_STATEMENT_TIME, str::is_empty);
+        let executing = executing.or_else(|| samples::sessions(trial.samples, node, "active"));
+        Some(executing? / executed_rate(trial)?)
     })?;
     let is_delay = |time: f64| DELAYED_ACK.0 <= time && time <= DELAYED_ACK.1;
     let found = remote && is_delay(p50) && is_delay(p90) && server <= SERVER_SHARE_MAX * p50;

@@ -8,6 +8,7 @@ use model::Sample;
 use model::finding::MissingInput;
 use model::matrix::UnappliedLimit;
 use model::plan::{Node, NodePart, Pooler};
+use model::product::Role;
 
 /// Share of the available CPUs above which a node is saturated.
 pub(super) const SATURATED_SHARE: f64 = 0.9;
@@ -106,6 +107,24 @@ pub fn pooler(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(bound.then(finding).into_iter().collect())
 }
 
+/// Findings on CPU-bound balancers.
+pub fn balancers(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+    let mut found = Vec::new();
+    for node in cell.setup.stack.nodes.iter().filter(|it| it.kind.role() == Role::Balancer) {
+        let cpu = CpuUsage::measure(cell, node)?.filter(CpuUsage::is_saturated);
+        found.extend(cpu.map(|cpu| Finding::ServerBound {
+            cell: cell.number,
+            node: node.name.clone(),
+            cpu: cpu.used,
+            cpu_limit: cpu.available,
+            throttled: cpu.throttled,
+            throttled_cpu: cpu.throttled_cpus,
+            queue: None,
+        }));
+    }
+    Ok(found)
+}
+
 pub fn pool(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let Some((node, pool, cpu)) = pooler_usage(cell)? else { return Ok(Vec::new()) };
     active(cell)?;
@@ -185,7 +204,7 @@ fn cpu_queue(cell: &CellTrials<'_>, node: &Node, cpu: &CpuUsage) -> Option<f64> 
 }
 
 /// Nodes that represent the replicas, with the kind of the primary.
-fn replicas(cell: &CellTrials<'_>, primary: &Node) -> Vec<Node> {
+pub(super) fn replicas(cell: &CellTrials<'_>, primary: &Node) -> Vec<Node> {
     let stack = &cell.setup.stack;
     let limits = stack.replication.as_ref().map(|it| it.limits.clone()).unwrap_or_default();
     let replica = |name| Node { name, limits: limits.clone(), ..primary.clone() };

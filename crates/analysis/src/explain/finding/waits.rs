@@ -74,17 +74,28 @@ pub fn explains(bound: &Bound, event: &str) -> bool {
         Bound::WalFlush { .. } => class == Some(WaitClass::Log),
         Bound::SyncReplicas { .. } => class == Some(WaitClass::Replicas),
         Bound::Reads { .. } => class == Some(WaitClass::Read),
-        // The quota for disk writes also covers WAL writes.
-        Bound::Writes { .. } => matches!(class, Some(WaitClass::Write | WaitClass::Log)),
+        Bound::Writes { quota: Some(_), .. } => is_write(event),
+        Bound::Writes { .. } => class == Some(WaitClass::Write),
         Bound::ResultReading { .. } => event.eq_ignore_ascii_case("Client/ClientWrite"),
         Bound::Locks { lock, .. } => lock_kind(event).as_ref() == Some(lock),
         _ => false,
     }
 }
 
+/// True if sessions wait for `event` when disk writes exhaust a quota. The quota also covers WAL writes. If no WAL buffer is
+/// free, sessions that insert WAL write it themselves, and all others wait for their insertion locks.
+pub fn is_write(event: &str) -> bool {
+    matches!(WaitClass::from_event(event), Some(WaitClass::Write | WaitClass::Log))
+        || event.eq_ignore_ascii_case("LWLock/WALInsert")
+}
+
 /// Share of active sessions whose wait event `selects` accepts, 0..=1; `None` if waits were not sampled.
 pub fn share(cell: &CellTrials<'_>, selects: impl Fn(&str) -> bool) -> Option<f64> {
-    let node = &cell.server()?.name;
+    share_on(cell, &cell.server()?.name, selects)
+}
+
+/// The same share on a node of PostgreSQL, such as a replica.
+pub fn share_on(cell: &CellTrials<'_>, node: &str, selects: impl Fn(&str) -> bool) -> Option<f64> {
     cell.median(|trial| {
         let all = |selects: &dyn Fn(&str) -> bool| -> f64 {
             sums(trial.samples, node, samples::PG_WAITS, selects).iter().map(|it| it.1).sum()

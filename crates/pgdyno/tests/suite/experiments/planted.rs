@@ -83,7 +83,7 @@ const ALL: [PlantedLimit; 48] = [
     planted("notify", &["locks object"], &[], false),
     planted("foreign-key", &["row_locks"], &[], false),
     planted("fk-delete", &["scan planted.items"], &["cpu postgres"], false),
-    planted("sync-replica", &["sync_replicas"], &[], false),
+    planted("sync-replica", &["sync_replicas", "writes postgres-2"], &[], false),
     planted("replica-cpu", &["cpu postgres-2"], &[], false),
     planted("role-limit", &["slots postgres"], &[], false),
     planted("service-copies", &["cpu service"], &[], false),

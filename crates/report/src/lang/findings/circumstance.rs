@@ -334,6 +334,7 @@ impl Lang {
         match rule {
             FindingRule::ServerCpu => say!(self, "circumstance-rule-server-cpu"),
             FindingRule::PoolerCpu => say!(self, "circumstance-rule-pooler-cpu"),
+            FindingRule::BalancerCpu => say!(self, "circumstance-rule-balancer-cpu"),
             FindingRule::ServiceCpu => say!(self, "circumstance-rule-service-cpu"),
             FindingRule::RemoteHost => say!(self, "circumstance-rule-remote-host"),
             FindingRule::SharedHost => say!(self, "circumstance-rule-shared-host"),

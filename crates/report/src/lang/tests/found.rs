@@ -380,7 +380,7 @@ fn circumstances() -> Vec<Finding> {
         memory_bytes: 400 << 20,
         read,
     };
-    let rules = every!(FindingRule: ServerCpu, PoolerCpu, ServiceCpu, RemoteHost, SharedHost, Pool, ServicePool, ServiceThreads, Waits, Reads, Writes,
+    let rules = every!(FindingRule: ServerCpu, PoolerCpu, BalancerCpu, ServiceCpu, RemoteHost, SharedHost, Pool, ServicePool, ServiceThreads, Waits, Reads, Writes,
         Memory, Scans, AvoidableWork, ResultReading, Checkpoints, Storm, Bloat, IdleTransactions, Host, Feed);
     let lacked =
         every!(MissingInput: Group, Quota, Server, Console, Samples, Stats, Metrics, Machine, Column);

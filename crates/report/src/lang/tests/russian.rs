@@ -189,6 +189,8 @@ const NAMES: &[&str] = &[
     "Chromium",
     "Chrome",
     "PDF",
+    "CONNECTION",
+    "LIMIT",
     "ROLE",
     "DATABASE",
     "fsync",

@@ -3,6 +3,7 @@
 use super::*;
 use crate::lang::search::{CauseAnswer, MaximumAnswer, PlateauAnswer, SearchQuestion};
 use model::avoidable_work::AvoidableWork;
+use model::finding::ConnectionLimit;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{
     FittedValue, Knob, LevelOutcome, LevelTrials, Limit, OverloadReason, Perturbation, ProofVerdict,
@@ -119,7 +120,9 @@ fn limits() -> Vec<Limit> {
         Limit::ServicePool { node: text() },
         Limit::ServiceThreads { node: text() },
         Limit::Service { node: text() },
-        Limit::Slots { node: text() },
+        Limit::Slots { node: text(), limit: ConnectionLimit::Server },
+        Limit::Slots { node: text(), limit: ConnectionLimit::Role },
+        Limit::Slots { node: text(), limit: ConnectionLimit::Database },
         Limit::RowLocks { statement: None },
         Limit::RowLocks { statement: Some(text()) },
         Limit::Scan { table: text(), ddl: None },

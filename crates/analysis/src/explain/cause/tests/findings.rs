@@ -138,7 +138,7 @@ pub fn slots() -> Finding {
     let (first_second, max_connections) = (Some(3), Some(50));
     Finding::SlotsExhausted {
         cell: 0,
-        limit: model::finding::ConnectionLimit::Server,
+        limit: ConnectionLimit::Server,
         refusals: 40,
         logged_refusals: 40,
         max_connections,

@@ -102,6 +102,22 @@ fn reports_a_cpu_bound_server() {
 }
 
 #[test]
+fn reports_a_cpu_bound_balancer() {
+    let balanced = cell("balanced", |setup| {
+        setup.stack.nodes[0].limits = Limits { cpu: Some(0.02), ..Limits::default() };
+    });
+    check_in(
+        &balanced,
+        &[cpu(run(), "balancer", 0.02, 97.0)],
+        &[
+            "ServerBound { cell: 0, node: \"balancer\", cpu: 0.02, cpu_limit: 0.02, throttled: Some(0.97), throttled_cpu: None, \
+           queue: None }",
+        ],
+    );
+    check_in(&balanced, &[cpu(run(), "balancer", 0.01, 20.0)], &[]);
+}
+
+#[test]
 fn reports_a_cpu_bound_service() {
     let used = |used| cpu(run(), "service", used, 80.0);
     let bound = |cpu: &str, limit: &str| {
@@ -463,6 +479,9 @@ fn reports_reads_bound_by_the_disk() {
     };
     check_in(&quota(), &[reads(412.0, 5.0)], &[&bound("Some(412.0)", "Some(400.0)", "0.5")]);
     check_in(&quota(), &[reads(345.0, 2.5)], &[&bound("Some(345.0)", "Some(400.0)", "0.25")]);
+    // If most sessions wait for the disk, the quota is exhausted at times.
+    check_in(&quota(), &[reads(310.0, 6.0)], &[&bound("Some(310.0)", "Some(400.0)", "0.6")]);
+    check_in(&quota(), &[reads(310.0, 4.0)], &[]);
     // The reads are far below the quota, or no session waits for the disk.
     check_in(&quota(), &[reads(200.0, 4.0)], &[]);
     check_in(&quota(), &[reads(412.0, 1.0)], &[]);
@@ -515,6 +534,58 @@ fn reports_writes_bound_by_the_disk() {
            in_bytes: false } }",
         ],
     );
+    // Without a free WAL buffer, sessions that insert WAL write it themselves.
+    let lock = "Bound { cell: 0, bound: Locks { lock: Lightweight { name: \"WALInsert\" }, share: 0.5, active: 10.0, \
+                longest_wait: None, statements: [] } }";
+    check_in(
+        &quota(),
+        &[writes("LWLock/WALInsert", 195.0)],
+        &[
+            lock,
+            "Bound { cell: 0, bound: Writes { node: \"postgres\", per_second: Some(195.0), quota: Some(200.0), wait_share: \
+             Some(0.5), in_bytes: false } }",
+        ],
+    );
+    check(&["direct"], &[writes("LWLock/WALInsert", 900.0)], &[lock]);
+}
+
+#[test]
+fn reports_a_replica_bound_by_its_disk() {
+    let replicated = |limits: Limits| {
+        cell("direct", |setup| {
+            let plan = Replication::with_defaults(1, SyncMode::Async);
+            setup.stack.replication = Some(Replication { limits, ..plan });
+        })
+    };
+    let slow = replicated(Limits { write_iops: Some(50), ..Limits::default() });
+    let wrote = |waits, per_second| {
+        let run = waiting(run(), "IPC/SyncRep", waits, 10.0 - waits);
+        run.counter("postgres-2", "cgroup_writes", "", per_second)
+    };
+    let confirmations = "Bound { cell: 0, bound: SyncReplicas { share: 0.5, active: 10.0 } }";
+    let writes = "Bound { cell: 0, bound: Writes { node: \"postgres-2\", per_second: Some(49.0), quota: Some(50.0), wait_share: \
+                  Some(0.5), in_bytes: false } }";
+    check_in(&slow, &[wrote(5.0, 49.0)], &[confirmations, writes]);
+    check_in(&slow, &[wrote(5.0, 20.0)], &[confirmations]);
+    // Few commits, or none that is known, wait for the replica.
+    check_in(&slow, &[wrote(1.0, 49.0)], &[]);
+    check_in(&slow, &[run().counter("postgres-2", "cgroup_writes", "", 49.0)], &[]);
+    check_in(&replicated(Limits::default()), &[wrote(5.0, 49.0)], &[confirmations]);
+    // Sessions of the replica wait for its disk.
+    let read = |waits: f64| {
+        let run = waiting(run(), "running", 0.0, 1.0).counter("postgres-2", "cgroup_reads", "", 99.0);
+        run.gauge("postgres-2", "pg_active_waits", "IO/DataFileRead", waits).gauge(
+            "postgres-2",
+            "pg_active_waits",
+            "running",
+            10.0 - waits,
+        )
+    };
+    let slow = replicated(Limits { read_iops: Some(100), ..Limits::default() });
+    let reads = "Bound { cell: 0, bound: Reads { node: \"postgres-2\", per_second: Some(99.0), quota: Some(100.0), wait_share: \
+                 Some(0.6), in_bytes: false } }";
+    check_in(&slow, &[read(6.0)], &[reads]);
+    check_in(&slow, &[read(1.0)], &[]);
 }
 
 #[test]
@@ -616,8 +687,18 @@ fn reports_too_few_clients() {
             "Bound { cell: 0, bound: Clients { clients: 200, mean: 0.0025, throughput_bound: 80000.0, delivered: 79000.0, idle: 0.5 } }",
         ],
     );
-    // An average over an outage proves nothing.
-    check(&["direct"], &[half(79_000.0, 0.5).outage(2, 5)], &[]);
+    // An average over an outage proves nothing, but trials without an outage do.
+    let interrupted = || half(79_000.0, 0.5).outage(2, 5);
+    check(&["direct"], &[interrupted()], &[]);
+    let mut quiet = half(79_000.0, 0.5);
+    quiet.repetition = 1;
+    check(
+        &["direct"],
+        &[interrupted(), quiet],
+        &[
+            "Bound { cell: 0, bound: Clients { clients: 200, mean: 0.0025, throughput_bound: 80000.0, delivered: 79000.0, idle: 0.5 } }",
+        ],
+    );
     // No finding if PostgreSQL's or the machine's CPUs are saturated, transactions received no response, or clients
     // have a think time.
     check(&["direct"], &[half(79_000.0, 0.85)], &[]);
