@@ -4,8 +4,8 @@ import os
 import queue
 import socket
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import http_service
 import psycopg2
 
 EXPORT = "COPY (SELECT repeat('x', 100000) FROM generate_series(1, 80)) TO STDOUT (FORMAT binary)"
@@ -17,30 +17,13 @@ class Rows:
         time.sleep(0.002)
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_GET(self):
-        if self.path != "/health":
-            connection = CONNECTIONS.get()
-            try:
-                connection.cursor().copy_expert(EXPORT, Rows())
-            finally:
-                CONNECTIONS.put(connection)
-        body = b"done\n"
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments):
-        pass
-
-
-class Server(ThreadingHTTPServer):
-    request_queue_size = 256
-    daemon_threads = True
+class Handler(http_service.Handler):
+    def work(self):
+        connection = CONNECTIONS.get()
+        try:
+            connection.cursor().copy_expert(EXPORT, Rows())
+        finally:
+            CONNECTIONS.put(connection)
 
 
 for _ in range(4):
@@ -51,5 +34,4 @@ for _ in range(4):
         of_connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
     CONNECTIONS.put(connection)
 
-host, port = os.environ["ADDRESS"].rsplit(":", 1)
-Server((host.strip("[]"), int(port)), Handler).serve_forever()
+http_service.serve(Handler)

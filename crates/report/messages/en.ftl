@@ -3502,7 +3502,7 @@ search-remedy-descriptors = Raise the limit on open files, or widen the range of
 search-remedy-client-cap = Raise `max_in_flight`.
 search-remedy-few-samples = Choose a longer `window`.
 search-remedy-max-level = Raise the limit of the search.
-search-remedy-min-level = Start the search at a lower level.
+search-remedy-min-level = Start the search at a lower level. If the system is as slow at any level, change the system or the objective.
 # `consumer`: work that saturates the CPU.
 search-cause-proven = limited by { $limit }{ $proof ->
     [none] {""}

@@ -3633,7 +3633,7 @@ search-remedy-descriptors = Поднимите предел открытых ф�
 search-remedy-client-cap = Увеличьте `max_in_flight`.
 search-remedy-few-samples = Увеличьте `window`.
 search-remedy-max-level = Поднимите верхнюю границу поиска.
-search-remedy-min-level = Начните поиск с меньшего уровня.
+search-remedy-min-level = Начните поиск с меньшего уровня. Если система столь же медленна на любом уровне, измените систему или цель.
 # `consumer`: чем занят ЦП.
 search-cause-proven = узкое место — { $limit }{ $proof ->
     [none] {""}

@@ -11,6 +11,7 @@ mod copies;
 mod data_cache;
 mod defaults;
 mod disk;
+mod evidence;
 mod failovers;
 mod faults;
 mod feeds;
