@@ -19,7 +19,8 @@ static SERIES: [Series; 4] = [
     gauge(
         "pg_table_live_rows",
         Unit::Count,
-        "Live rows of the ten tables with the most dead and changed rows; pg_stat_user_tables.n_live_tup",
+        "Live rows of the ten tables with the most dead and changed rows; pg_stat_user_tables.n_live_tup, or pg_class.reltuples \
+         and later changes if the database was restored",
     ),
     gauge(
         "pg_table_dead_rows",
@@ -34,8 +35,13 @@ static SERIES: [Series; 4] = [
     gauge("pg_table_bytes", Unit::Bytes, "Size of these tables without indexes; pg_relation_size"),
 ];
 
-const SQL: &str = "select schemaname || '.' || relname as label, n_live_tup as pg_table_live_rows, \
+/// The statistics of a restored database count only what changed since the restore. Until PostgreSQL has counted the rows of a
+/// table again, its number of live rows follows from `pg_class.reltuples`, which is restored with the table.
+const SQL: &str = "select s.schemaname || '.' || s.relname as label, \
+      case when coalesce(last_vacuum, last_autovacuum, last_analyze, last_autoanalyze) is null and n_tup_ins < reltuples \
+        then greatest(reltuples + n_tup_ins - n_tup_del, 0)::bigint else n_live_tup end as pg_table_live_rows, \
       n_dead_tup as pg_table_dead_rows, n_mod_since_analyze as pg_table_changed_rows, \
       pg_relation_size(relid) as pg_table_bytes \
-    from pg_stat_user_tables where n_dead_tup + n_mod_since_analyze >= 1000 \
+    from pg_stat_user_tables s join pg_class c on c.oid = s.relid \
+    where n_dead_tup + n_mod_since_analyze >= 1000 \
     order by n_dead_tup + n_mod_since_analyze desc limit 10";

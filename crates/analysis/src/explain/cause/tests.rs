@@ -184,7 +184,11 @@ fn names_the_planted_cause_first() {
     );
     check("", &[postgres(0.99), feed()], "Feed feed: requests");
     // Exhausted slots, and a cap on clients.
-    check("", &[slots(), postgres(0.95)], "Slots node: postgres limit: Server | Slots node: postgres 50 -> 100");
+    check(
+        "",
+        &[slots(), postgres(0.95)],
+        "Slots node: postgres limit: Server | Slots node: postgres 50 -> 100",
+    );
     // `max_connections` does not change the connection limit of a role.
     let mut of_role = slots();
     if let Finding::SlotsExhausted { limit, .. } = &mut of_role {

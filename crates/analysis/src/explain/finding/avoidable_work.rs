@@ -65,12 +65,15 @@ pub fn findings(window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(found.into_iter().flatten().map(finding).collect())
 }
 
-/// True if a session with this wait event works, waits for its workers, or reads or writes data for its work. Less work would
-/// not shorten other waits.
+/// True if a session with this wait event works, waits for its workers or for a lightweight lock, which sessions hold only while
+/// they work, or reads or writes data for its work. Less work would not shorten other waits.
 fn is_work(event: &str) -> bool {
     match WaitClass::from_event(event) {
         Some(class) => matches!(class, WaitClass::Read | WaitClass::Write),
-        None => event == "running" || event.starts_with("IO/BufFile") || event.starts_with("IPC/"),
+        None if waits::is_write(event) => false,
+        None => {
+            event == "running" || ["IO/BufFile", "IPC/", "LWLock/"].iter().any(|it| event.starts_with(it))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Findings on saturated CPUs and exhausted server pools
 
-use super::waits::sessions_wait;
+use super::waits::{BOUND_SHARE_MIN, sessions_wait};
 use super::{CellTrials, Finding, clients};
 use crate::facts::samples::{self, mean, sums};
 use crate::facts::usage::busy_sessions;
@@ -134,6 +134,8 @@ pub fn pool(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let queue =
         cell.median(|it| mean(&sums(it.samples, &node.name, samples::POOL_CLIENTS_WAITING, |_| true)));
     let full_share = match queue.filter(|_| node.kind.product().reports(samples::POOL_CLIENTS_WAITING)) {
+        // At low utilisation, random service times of few connections cause such a queue.
+        Some(waiting) if waiting >= BOUND_SHARE_MIN * (waiting + in_use) => POOL_IDLE_SHARE,
         Some(waiting) if waiting >= POOL_QUEUE_MIN => POOL_QUEUE_SHARE,
         _ => POOL_FULL_SHARE,
     };

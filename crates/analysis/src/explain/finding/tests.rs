@@ -288,6 +288,20 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         ],
     );
     check(&["pooled"], &[queue(0.2)], &[]);
+    // A third of the transactions at the pooler wait, so the pool delays them at any utilisation from a half.
+    let waiting = |in_use, waiting| {
+        let run = sessions(cpu(lent(in_use), "pooler", 0.05, 3.0), in_use, 0.0, 20.0 - in_use);
+        run.gauge("pooler", "pool_clients_waiting", "db/app", waiting)
+    };
+    check(
+        &["pooled"],
+        &[waiting(12.0, 6.5)],
+        &[
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, in_use: 12.0, busy: 12.0, cpu: 0.05, cpu_limit: 0.1 }",
+        ],
+    );
+    check(&["pooled"], &[waiting(12.0, 5.0)], &[]);
+    check(&["pooled"], &[waiting(9.0, 6.5)], &[]);
     // No finding: both are full, half of the pool is idle, or no series distinguishes the cases.
     check(&["pooled"], &[sessions(cpu(lent(20.0), "pooler", 0.1, 90.0), 18.0, 2.0, 0.0)], &[]);
     check(&["pooled"], &[sessions(cpu(lent(9.0), "pooler", 0.05, 3.0), 8.0, 1.0, 11.0)], &[]);

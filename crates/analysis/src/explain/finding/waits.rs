@@ -94,7 +94,7 @@ pub fn share(cell: &CellTrials<'_>, selects: impl Fn(&str) -> bool) -> Option<f6
     share_on(cell, &cell.server()?.name, selects)
 }
 
-/// The same share on a node of PostgreSQL, such as a replica.
+/// Share of active sessions on a node of PostgreSQL, such as a replica; see [`share`].
 pub fn share_on(cell: &CellTrials<'_>, node: &str, selects: impl Fn(&str) -> bool) -> Option<f64> {
     cell.median(|trial| {
         let all = |selects: &dyn Fn(&str) -> bool| -> f64 {

@@ -45,13 +45,13 @@ struct EvidenceSystem {
     name: &'static str,
     /// Keys of `stack`, in flow style.
     stack: &'static str,
-    /// Statements and commands, one per line of the file's text.
-    sql: &'static str,
+    /// Statements and commands of a transaction.
+    script: &'static [&'static str],
     load: &'static str,
     compared: &'static [Comparison],
 }
 
-/// What psql and `/proc` showed while the load ran.
+/// Figures that psql and `/proc` showed while the load ran.
 struct Look {
     /// Mean numbers of sessions by state and wait event.
     sessions: BTreeMap<(String, String), f64>,
@@ -92,27 +92,27 @@ fn row_figure(document: &Value, name: &str) -> Option<f64> {
     figure(&document["matrix"]["rows"][0], name)
 }
 
-const LOCK_SQL: &str = "BEGIN;\n      SELECT pg_advisory_xact_lock(1);\n      \\sleep 5 ms\n      COMMIT;";
+const LOCK: [&str; 4] = ["BEGIN;", "SELECT pg_advisory_xact_lock(1);", "\\sleep 5 ms", "COMMIT;"];
 
 const ALL: [EvidenceSystem; 10] = [
     EvidenceSystem {
         name: "postgres-cpu",
         stack: "postgres: { limits: { cpu: 0.4 } }",
-        sql: "SELECT sum(n) FROM generate_series(1, 20000) n;",
+        script: &["SELECT sum(n) FROM generate_series(1, 20000) n;"],
         load: "model: closed, clients: 4",
         compared: &[("CPU", |it| row_figure(it, "server_cpu"), |it| it.cpu["postgres"])],
     },
     EvidenceSystem {
         name: "pooler-cpu",
         stack: "pooler: { kind: pgbouncer, mode: transaction, size: 4, limits: { cpu: 0.3 } }, postgres: {}",
-        sql: "SELECT 1;",
+        script: &["SELECT 1;"],
         load: "model: closed, clients: 20",
         compared: &[("CPU", |it| row_figure(it, "pooler_cpu"), |it| it.cpu["pgbouncer"])],
     },
     EvidenceSystem {
         name: "row-locks",
         stack: "postgres: {}",
-        sql: "BEGIN;\n      UPDATE counters SET n = n + 1 WHERE id = 1;\n      \\sleep 5 ms\n      COMMIT;",
+        script: &["BEGIN;", "UPDATE counters SET n = n + 1 WHERE id = 1;", "\\sleep 5 ms", "COMMIT;"],
         load: "model: closed, clients: 12",
         compared: &[
             (
@@ -126,7 +126,7 @@ const ALL: [EvidenceSystem; 10] = [
     EvidenceSystem {
         name: "advisory-locks",
         stack: "postgres: {}",
-        sql: LOCK_SQL,
+        script: &LOCK,
         load: "model: closed, clients: 12",
         compared: &[
             ("share", |it| bound(it, "locks")?["share"].as_f64(), |it| it.share(&["Lock/advisory"])),
@@ -136,17 +136,21 @@ const ALL: [EvidenceSystem; 10] = [
     EvidenceSystem {
         name: "pool",
         stack: "pooler: { kind: pgbouncer, mode: transaction, size: 5 }, postgres: {}",
-        sql: LOCK_SQL,
+        script: &LOCK,
         load: "model: closed, clients: 40",
         compared: &[
             ("share", |it| bound(it, "locks")?["share"].as_f64(), |it| it.share(&["Lock/advisory"])),
-            ("idle in transaction", |it| state(it, "idle in transaction"), |it| it.state("idle in transaction")),
+            (
+                "idle in transaction",
+                |it| state(it, "idle in transaction"),
+                |it| it.state("idle in transaction"),
+            ),
         ],
     },
     EvidenceSystem {
         name: "wal-flush",
         stack: "postgres: { limits: { write_iops: 100 } }",
-        sql: "UPDATE counters SET n = n + 1 WHERE id = :client_id + 1;",
+        script: &["UPDATE counters SET n = n + 1 WHERE id = :client_id + 1;"],
         load: "model: closed, clients: 8",
         compared: &[
             (
@@ -160,17 +164,21 @@ const ALL: [EvidenceSystem; 10] = [
     EvidenceSystem {
         name: "idle-in-transaction",
         stack: "postgres: {}",
-        sql: "BEGIN;\n      SELECT 1;\n      \\sleep 30 ms\n      COMMIT;\n      \\sleep 20 ms",
+        script: &["BEGIN;", "SELECT 1;", "\\sleep 30 ms", "COMMIT;", "\\sleep 20 ms"],
         load: "model: closed, clients: 10",
         compared: &[
-            ("idle in transaction", |it| state(it, "idle in transaction"), |it| it.state("idle in transaction")),
+            (
+                "idle in transaction",
+                |it| state(it, "idle in transaction"),
+                |it| it.state("idle in transaction"),
+            ),
             ("idle", |it| state(it, "idle"), |it| it.state("idle")),
         ],
     },
     EvidenceSystem {
         name: "temporary-files",
         stack: "postgres: { settings: { work_mem: 64kB } }",
-        sql: "SELECT count(*) FROM (SELECT n FROM generate_series(1, 100000) n ORDER BY -n) s;",
+        script: &["SELECT count(*) FROM (SELECT n FROM generate_series(1, 100000) n ORDER BY -n) s;"],
         load: "model: closed, clients: 2",
         compared: &[(
             "bytes per transaction",
@@ -181,7 +189,7 @@ const ALL: [EvidenceSystem; 10] = [
     EvidenceSystem {
         name: "logins",
         stack: "postgres: { limits: { cpu: 0.5 } }",
-        sql: "SELECT 1;",
+        script: &["SELECT 1;"],
         load: "model: closed, clients: 4, reconnect: true",
         compared: &[(
             "logins per second",
@@ -192,7 +200,7 @@ const ALL: [EvidenceSystem; 10] = [
     EvidenceSystem {
         name: "states",
         stack: "postgres: {}",
-        sql: "SELECT pg_sleep(0.03);\n      \\sleep 20 ms",
+        script: &["SELECT pg_sleep(0.03);", "\\sleep 20 ms"],
         load: "model: closed, clients: 20",
         compared: &[
             ("active", |it| state(it, "active"), |it| it.state("active")),
@@ -203,7 +211,8 @@ const ALL: [EvidenceSystem; 10] = [
 
 impl EvidenceSystem {
     fn experiment(&self) -> String {
-        let EvidenceSystem { name, stack, sql, load, .. } = self;
+        let EvidenceSystem { name, stack, load, .. } = self;
+        let script = self.script.join("\n      ");
         format!(
             "name: {name}
 stack: {{ {stack} }}
@@ -211,7 +220,7 @@ dataset: {{ restore: evidence.sql }}
 operations:
   work:
     sql: |
-      {sql}
+      {script}
 load: {{ {load}, duration: {WINDOW}s }}
 "
         )
@@ -307,10 +316,12 @@ fn processor_times(server: &ObservedServer) -> Option<BTreeMap<&'static str, f64
         let name = head.split_once('(')?.1.to_owned();
         Some((name, rest.split(' ').map(str::to_owned).collect()))
     };
-    let number = |fields: &[String], at: usize| fields.get(at).and_then(|it| it.parse::<f64>().ok()).unwrap_or(0.0);
+    let number =
+        |fields: &[String], at: usize| fields.get(at).and_then(|it| it.parse::<f64>().ok()).unwrap_or(0.0);
     let of_postmaster = fields(server.postgres)?.1;
     let keeper = of_postmaster.get(1)?.clone();
-    let mut times = BTreeMap::from([("postgres", (11..=14).map(|it| number(&of_postmaster, it)).sum::<f64>())]);
+    let mut times =
+        BTreeMap::from([("postgres", (11..=14).map(|it| number(&of_postmaster, it)).sum::<f64>())]);
     let processes = fs::read_dir("/proc").ok()?.flatten();
     for pid in processes.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok()) {
         let Some((name, fields)) = fields(pid) else { continue };
@@ -379,7 +390,11 @@ fn evidence_agrees_with_an_independent_look() {
     for system in ALL.iter().filter(is_wanted) {
         for (figure, reported, seen) in system.measure() {
             let difference = reported / seen - 1.0;
-            println!("| {} | {figure} | {reported:.3} | {seen:.3} | {:+.1} % |", system.name, difference * 100.0);
+            println!(
+                "| {} | {figure} | {reported:.3} | {seen:.3} | {:+.1} % |",
+                system.name,
+                difference * 100.0
+            );
             if difference.abs() > DIFFERENCE_MAX && (reported - seen).abs() > NEGLIGIBLE {
                 different.push(format!("{} {figure}", system.name));
             }

@@ -4,14 +4,12 @@
 //! which a quantile of the response time meets its bound follows from the distribution of the service times. pgbench measures
 //! what the pooler and PostgreSQL add to the sleep. `./x proof known` searches all settings (`PGDYNO_KNOWN=all`, or names).
 
-use super::workspace::{RunOutput, Workspace};
+use super::workspace::{PGDYNO, RunOutput, Workspace, for_each_at_once};
 use model::SplitMix64;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::thread;
 
 /// A pool with a known maximum.
 struct KnownSystem {
@@ -122,7 +120,7 @@ find: {{ max: {{ from: {from}, window: 5s, hold: 10s, precision: 5% }} }}
         const SLEEP: f64 = 0.02;
         let workspace = Workspace::new(&format!("{}-overhead", self.name), &self.experiment());
         let stack = |verb: &str| {
-            let mut command = Command::new(super::workspace::PGDYNO);
+            let mut command = Command::new(PGDYNO);
             command.args(["stack", verb, &format!("{}-overhead.yaml", self.name)]);
             command.current_dir(&workspace.folder).stdin(Stdio::null());
             command.env("XDG_RUNTIME_DIR", &workspace.folder).env("TMPDIR", workspace.folder.join("tmp"));
@@ -244,24 +242,16 @@ fn known_maxima_are_found() {
     };
     let is_wanted =
         |it: &&KnownSystem| selection == "all" || selection.split(',').any(|name| name == it.name);
-    let waiting: Mutex<Vec<&KnownSystem>> = Mutex::new(ALL.iter().rev().filter(is_wanted).collect());
-    let answers: Mutex<Vec<KnownAnswer>> = Mutex::default();
-    println!("| system | overhead before, after | true maximum | maximum | 95 % interval | error | suspect |");
+    let wanted: Vec<&KnownSystem> = ALL.iter().filter(is_wanted).collect();
+    println!(
+        "| system | overhead before, after | true maximum | maximum | 95 % interval | error | suspect |"
+    );
     println!("|---|--:|--:|--:|---|--:|---|");
-    thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                loop {
-                    let next = waiting.lock().expect("no thread panicked while it held the lock").pop();
-                    let Some(next) = next else { return };
-                    let answer = next.measure();
-                    println!("{}", answer.row(next));
-                    answers.lock().expect("no thread panicked while it held the lock").push(answer);
-                }
-            });
-        }
+    let answers = for_each_at_once(&wanted, AT_ONCE, |system| {
+        let answer = system.measure();
+        println!("{}", answer.row(system));
+        answer
     });
-    let answers = answers.into_inner().expect("no thread panics while it holds the lock");
     let count = |is_good: fn(&KnownAnswer) -> bool| answers.iter().filter(|it| is_good(it)).count();
     let (accurate, included) = (count(KnownAnswer::is_accurate), count(KnownAnswer::includes_truth));
     let named = count(|it| it.suspect.as_deref() == Some("pool pooler"));

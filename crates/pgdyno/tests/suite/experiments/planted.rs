@@ -3,14 +3,12 @@
 //! Each file of `proof/planted` describes such a system. `./x proof` searches all of them and perturbs the suspects
 //! (`PGDYNO_PLANTED=all`, or names). This test searches two of them in short windows, without perturbations.
 
-use super::workspace::{PGDYNO, RunOutput, Workspace, is_root, trials};
+use super::workspace::{PGDYNO, RunOutput, Workspace, for_each_at_once, is_root, trials};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
-use std::thread;
 use std::time::Instant;
 use store::RunStatus;
 
@@ -94,8 +92,34 @@ const ALL: [PlantedLimit; 48] = [
 
 /// Most wrong names among all files.
 const MISNAMED: usize = 2;
-/// Concurrent searches of the short share, which mostly wait.
+/// Concurrent searches of the short share, and of systems in `IDLE`.
 const AT_ONCE: usize = 3;
+
+/// Systems that use almost no CPU, because their transactions wait. They can be searched at the same time.
+const IDLE: [&str; 22] = [
+    "pgbouncer-pool",
+    "pgbouncer-pool-statement",
+    "odyssey-pool",
+    "service-pool",
+    "two-pools",
+    "slots",
+    "read-iops",
+    "write-iops",
+    "wal-flush",
+    "hot-row",
+    "table-lock",
+    "client-cap",
+    "advisory-lock",
+    "opaque-service",
+    "slow-reader",
+    "delayed-ack",
+    "idle-in-transaction",
+    "wal-insert",
+    "checkpoints",
+    "notify",
+    "sync-replica",
+    "role-limit",
+];
 
 /// Limit that a run reported.
 struct ReportedLimit {
@@ -150,6 +174,20 @@ fn measure(limit: &PlantedLimit, arguments: &[&str]) -> ReportedLimit {
     let status = if ended.status.code() == Some(4) { 4 } else { 0 };
     let document = ended.expect(status).document();
     named.read(&document)
+}
+
+/// Measures all systems, `at_once` of them at the same time, and prints their rows.
+fn measure_all<'a>(
+    limits: &[&'a PlantedLimit],
+    at_once: usize,
+    arguments: &[&str],
+) -> Vec<(&'a PlantedLimit, ReportedLimit)> {
+    let measured = |limit: &&'a PlantedLimit| {
+        let named = measure(limit, arguments);
+        println!("{}", named.row(limit));
+        (*limit, named)
+    };
+    for_each_at_once(limits, at_once, measured)
 }
 
 /// Newest run file with this name.
@@ -273,36 +311,19 @@ fn names_the_planted_limit_in_the_short_share() {
     }
     let sets = ["prove=false", "find.max.window=2s", "find.max.hold=2s", "find.max.precision=40%"];
     let arguments: Vec<&str> = sets.iter().flat_map(|it| ["--set", it]).collect();
-    let share: Mutex<Vec<&PlantedLimit>> =
-        Mutex::new(ALL.iter().filter(|it| it.is_short).take(SHORT_SHARE).collect());
-    let count = share.lock().expect("no thread panicked while it held the lock").len();
-    let (wrong, unnamed): (Mutex<Vec<String>>, Mutex<Vec<&str>>) = Default::default();
-    thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                loop {
-                    let next = share.lock().expect("no thread panicked while it held the lock").pop();
-                    let Some(next) = next else { return };
-                    let named = measure(next, &arguments);
-                    println!("{}", named.row(next));
-                    wrong
-                        .lock()
-                        .expect("no thread panicked while it held the lock")
-                        .extend(violation(next, &named));
-                    let is_unnamed = named.first.is_none() && named.skipped.is_none();
-                    unnamed
-                        .lock()
-                        .expect("no thread panicked while it held the lock")
-                        .extend(is_unnamed.then_some(next.name));
-                }
-            });
-        }
-    });
-    let wrong = wrong.into_inner().expect("no thread panics while it holds the lock");
+    let share: Vec<&PlantedLimit> = ALL.iter().filter(|it| it.is_short).take(SHORT_SHARE).collect();
+    let named = measure_all(&share, AT_ONCE, &arguments);
+    let wrong: Vec<String> = named.iter().filter_map(|(limit, named)| violation(limit, named)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // The searches share a machine, so a search may end far below its limiter and report no name.
-    let unnamed = unnamed.into_inner().expect("no thread panics while it holds the lock");
-    assert!(unnamed.len() * 2 <= count, "of {count} searches these named nothing: {}", unnamed.join(", "));
+    let unnamed = named.iter().filter(|it| it.1.first.is_none() && it.1.skipped.is_none());
+    let unnamed: Vec<&str> = unnamed.map(|it| it.0.name).collect();
+    assert!(
+        unnamed.len() * 2 <= share.len(),
+        "of {} searches these named nothing: {}",
+        share.len(),
+        unnamed.join(", ")
+    );
 }
 
 /// Violation that neither the machine nor another load excuses: a search without a result, or a wrong name.
@@ -337,9 +358,11 @@ fn all_that_is_planted_is_named_first_and_no_other_limit_is_proved() {
     let folder = out.to_str().expect("the path is UTF-8");
     println!("{HEAD}");
     let (mut right, mut wrong, mut falsehoods) = (0, Vec::new(), Vec::new());
-    for planted in ALL.iter().filter(is_wanted) {
-        let named = measure(planted, &["--out", folder]);
-        println!("{}", named.row(planted));
+    let (idle, busy): (Vec<&PlantedLimit>, Vec<&PlantedLimit>) =
+        ALL.iter().filter(is_wanted).partition(|it| IDLE.contains(&it.name));
+    let mut all = measure_all(&idle, AT_ONCE, &["--out", folder]);
+    all.extend(measure_all(&busy, 1, &["--out", folder]));
+    for (planted, named) in all {
         match () {
             () if named.is_false(planted) => falsehoods.push(planted.name),
             () if named.matches(planted.limits) => right += 1,

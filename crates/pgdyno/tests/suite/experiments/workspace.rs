@@ -5,11 +5,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
 use std::io::Read as _;
+use std::iter;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 use store::{Run, RunStatus, State, TrialHeader, TrialId, TrialRecord};
 
@@ -164,7 +166,7 @@ impl Workspace {
 
 impl Drop for Workspace {
     fn drop(&mut self) {
-        if !std::thread::panicking() {
+        if !thread::panicking() {
             self.await_cleanup();
         }
         // A leftover temporary folder is harmless.
@@ -328,7 +330,7 @@ pub fn retry_until(description: &str, mut ask: impl FnMut() -> Result<(), String
     let begun = Instant::now();
     while let Err(answer) = ask() {
         assert!(begun.elapsed() < WAIT_TIMEOUT, "{description}: not within {WAIT_TIMEOUT:?}: {answer}");
-        std::thread::sleep(Duration::from_millis(10));
+        thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -416,4 +418,21 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         fs::read_dir(folder).into_iter().flatten().flatten().map(|it| it.path()).collect();
     all.sort();
     all
+}
+
+/// Results of `work` for all items, in any order, for `count` items at the same time.
+pub fn for_each_at_once<T: Sync, R: Send>(
+    items: &[T],
+    count: usize,
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let own = iter::from_fn(|| items.get(next.fetch_add(1, Ordering::Relaxed)));
+        own.map(&work).collect::<Vec<R>>()
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..count).map(|_| scope.spawn(take)).collect();
+        threads.into_iter().flat_map(|it| it.join().expect("no thread panics")).collect()
+    })
 }

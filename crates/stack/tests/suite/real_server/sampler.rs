@@ -78,6 +78,32 @@ fn samples_sessions_waits_and_reports_missing_extensions() {
     }
 }
 
+/// The statistics of a restored database do not include the rows that it was restored with.
+#[test]
+fn live_rows_include_those_from_before_a_restore() {
+    let (mut original, name) = fresh_database();
+    original.query("create table t as select n from generate_series(1, 3000) n").unwrap();
+    original.query("analyze t").unwrap();
+    drop(original);
+    let (mut other, _) = fresh_database();
+    let restored = format!("{name}_restored");
+    other.query(&format!("create database {restored} template {name}")).unwrap();
+    let target = in_database(&restored);
+    let mut session = target.open(TEST_TIMEOUT).unwrap();
+    session.query("delete from t where n <= 1400").unwrap();
+    // PostgreSQL reports the statistics of a session at its end.
+    drop(session);
+    let (out, observations) = channel();
+    let point = SamplingTarget {
+        target: Some(target),
+        ..SamplingTarget::new("postgres", SamplingTargetKind::POSTGRES)
+    };
+    let sampler = Sampler::start(vec![point], clock(), out);
+    sample(&observations, "pg_table_live_rows", "public.t", |it| it == 1600.0);
+    sampler.stop();
+    other.query(&format!("drop database {restored} with (force)")).unwrap();
+}
+
 #[test]
 fn missing_probe_is_reported_once() {
     let (_connection, name) = fresh_database();

@@ -99,13 +99,16 @@ fn reports_dead_rows_and_old_statistics() {
     );
     check(&["unix"], &[table(reading(180.0), 600.0, 19_400.0, 0.0)], &[&dead]);
     // Sessions wait for something else.
-    let waiting = |working: f64| {
+    let waiting = |working: f64, event: &str| {
         let run = table(reading(180.0), 600.0, 19_400.0, 0.0);
-        let run = run.gauge("postgres", "pg_active_waits", "Lock/advisory", 10.0 - working);
+        let run = run.gauge("postgres", "pg_active_waits", event, 10.0 - working);
         run.gauge("postgres", "pg_active_waits", "running", working)
     };
-    check(&["unix"], &[waiting(4.0)], &[&dead]);
-    check(&["unix"], &[waiting(3.0)], &[]);
+    check(&["unix"], &[waiting(4.0, "Lock/advisory")], &[&dead]);
+    check(&["unix"], &[waiting(3.0, "Lock/advisory")], &[]);
+    check(&["unix"], &[waiting(3.0, "LWLock/WALInsert")], &[]);
+    // Sessions hold a lightweight lock only while they work.
+    check(&["unix"], &[waiting(3.0, "LWLock/LockManager")], &[&dead]);
     // Few blocks are read, or most rows live.
     check(&["unix"], &[table(reading(10.0), 600.0, 19_400.0, 0.0)], &[]);
     check(&["unix"], &[table(reading(180.0), 20_000.0, 19_400.0, 0.0)], &[]);
@@ -119,8 +122,7 @@ fn reports_dead_rows_and_old_statistics() {
     check(&["unix"], &[changed(0, 400.0)], &[]);
     // The trial itself changed the rows. Statistics of a table may first be read after its first changes.
     check(&["unix"], &[changed(9, 39_817.0)], &[]);
-    let grown =
-        changed(0, 400.0).sample(9, "postgres", "pg_table_changed_rows", "public.queue", 39_817.0);
+    let grown = changed(0, 400.0).sample(9, "postgres", "pg_table_changed_rows", "public.queue", 39_817.0);
     check(&["unix"], &[grown], &[]);
 }
 
