@@ -7,7 +7,7 @@ use super::workspace::{RunningProcess, Workspace, figure, retry_until};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Restored by a superuser: a role for the independent look, and a table.
@@ -28,7 +28,7 @@ SELECT extract(epoch FROM clock_timestamp()), state, CASE state WHEN 'active' TH
 FROM pg_stat_activity WHERE usename = 'app' AND state IS NOT NULL GROUP BY 2, 3
 UNION ALL
 SELECT extract(epoch FROM clock_timestamp()), name, '', value FROM pg_stat_database,
-    LATERAL (VALUES ('temp_bytes', temp_bytes), ('sessions', sessions), ('commits', xact_commit)) AS counters (name, value)
+    LATERAL (VALUES ('temp_bytes', temp_bytes), ('sessions', sessions)) AS counters (name, value)
 WHERE datname = 'app'
 ";
 
@@ -84,8 +84,8 @@ fn evidence<'a>(document: &'a Value, kind: &str) -> Option<&'a Value> {
 
 fn state(document: &Value, name: &str) -> Option<f64> {
     let sessions = document["states"][0]["sessions"].as_array()?;
-    let means = sessions.iter().filter(|it| it["state"] == name).map(|it| it["sessions"]["mean"].as_f64());
-    means.sum()
+    let of_load = sessions.iter().filter(|it| it["state"] == name && it["user"] == "app");
+    of_load.map(|it| it["sessions"]["mean"].as_f64()).sum()
 }
 
 fn row_figure(document: &Value, name: &str) -> Option<f64> {
@@ -94,6 +94,7 @@ fn row_figure(document: &Value, name: &str) -> Option<f64> {
 
 const LOCK: [&str; 4] = ["BEGIN;", "SELECT pg_advisory_xact_lock(1);", "\\sleep 5 ms", "COMMIT;"];
 
+/// The systems with states have random times, because looks at regular intervals could see regular clients always in the same state.
 const ALL: [EvidenceSystem; 10] = [
     EvidenceSystem {
         name: "postgres-cpu",
@@ -164,7 +165,15 @@ const ALL: [EvidenceSystem; 10] = [
     EvidenceSystem {
         name: "idle-in-transaction",
         stack: "postgres: {}",
-        script: &["BEGIN;", "SELECT 1;", "\\sleep 30 ms", "COMMIT;", "\\sleep 20 ms"],
+        script: &[
+            "\\set inside random(20, 40)",
+            "\\set outside random(10, 30)",
+            "BEGIN;",
+            "SELECT 1;",
+            "\\sleep :inside ms",
+            "COMMIT;",
+            "\\sleep :outside ms",
+        ],
         load: "model: closed, clients: 10",
         compared: &[
             (
@@ -181,9 +190,12 @@ const ALL: [EvidenceSystem; 10] = [
         script: &["SELECT count(*) FROM (SELECT n FROM generate_series(1, 100000) n ORDER BY -n) s;"],
         load: "model: closed, clients: 2",
         compared: &[(
-            "bytes per transaction",
-            |it| evidence(it, "temporary_files")?["bytes_per_transaction"].as_f64(),
-            |it| it.counters["temp_bytes"] / it.counters["commits"],
+            "bytes per second",
+            |it| {
+                let bytes = evidence(it, "temporary_files")?["bytes_per_transaction"].as_f64()?;
+                Some(bytes * row_figure(it, "tps")?)
+            },
+            |it| it.counters["temp_bytes"],
         )],
     },
     EvidenceSystem {
@@ -200,7 +212,12 @@ const ALL: [EvidenceSystem; 10] = [
     EvidenceSystem {
         name: "states",
         stack: "postgres: {}",
-        script: &["SELECT pg_sleep(0.03);", "\\sleep 20 ms"],
+        script: &[
+            "\\set inside random(20, 40)",
+            "\\set outside random(10, 30)",
+            "SELECT pg_sleep(:inside / 1000.0);",
+            "\\sleep :outside ms",
+        ],
         load: "model: closed, clients: 20",
         compared: &[
             ("active", |it| state(it, "active"), |it| it.state("active")),
@@ -250,7 +267,10 @@ fn observe(workspace: &Workspace, running: &mut RunningProcess<'_>) -> Look {
     let query = LOOK.replace('\n', " ");
     let mut psql = Command::new("psql");
     psql.args(["-X", "-A", "-t", "-q", "-w", &address]).env("PGPASSWORD", "observer");
-    psql.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // A full pipe would stop the look.
+    let file = workspace.folder.join("look");
+    let output = fs::File::create(&file).expect("the file can be written");
+    psql.stdin(Stdio::piped()).stdout(output).stderr(Stdio::null());
     let script = format!("{query} \\watch 0.05\n");
     let mut child = psql.spawn().expect("psql is installed");
     std::io::Write::write_all(&mut child.stdin.take().expect("it is a pipe"), script.as_bytes())
@@ -261,7 +281,9 @@ fn observe(workspace: &Workspace, running: &mut RunningProcess<'_>) -> Look {
         cpu.push((now.as_secs_f64(), used));
         std::thread::sleep(Duration::from_millis(50));
     }
-    look(&output(child), &cpu)
+    // psql ends when it has lost its server.
+    child.wait().expect("psql can be waited for");
+    look(&fs::read_to_string(&file).expect("the file can be read"), &cpu)
 }
 
 struct ObservedServer {
@@ -297,13 +319,6 @@ fn await_server(workspace: &Workspace, running: &mut RunningProcess<'_>) -> Obse
         output.status.success().then_some(()).ok_or_else(|| String::from_utf8_lossy(&output.stderr).into())
     });
     found.expect("it was found")
-}
-
-fn output(mut child: Child) -> String {
-    // The server has ended, so psql ends too, unless it is connecting again.
-    let _ = child.kill();
-    let output = child.wait_with_output().expect("psql can be waited for");
-    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// CPU seconds by program, with all children; `None` once the server has ended.
@@ -345,7 +360,7 @@ fn look(text: &str, cpu: &[(f64, BTreeMap<&'static str, f64>)]) -> Look {
             Some((at.parse().ok()?, name, event, value.parse().ok()?))
         })
         .collect();
-    let counters = ["temp_bytes", "sessions", "commits"];
+    let counters = ["temp_bytes", "sessions"];
     let is_state = |name: &str| name != "look" && !counters.contains(&name);
     // pgdyno has sessions of its own before and after the load, but no active ones for long.
     let busy: Vec<f64> = rows.iter().filter(|it| is_state(it.1) && it.3 >= 2.0).map(|it| it.0).collect();
