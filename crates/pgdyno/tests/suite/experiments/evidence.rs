@@ -191,9 +191,9 @@ const ALL: [EvidenceSystem; 10] = [
         load: "model: closed, clients: 2",
         compared: &[(
             "bytes per second",
-            |it| {
-                let bytes = evidence(it, "temporary_files")?["bytes_per_transaction"].as_f64()?;
-                Some(bytes * row_figure(it, "tps")?)
+            |document| {
+                let bytes = evidence(document, "temporary_files")?["bytes_per_transaction"].as_f64()?;
+                Some(bytes * row_figure(document, "tps")?)
             },
             |it| it.counters["temp_bytes"],
         )],
