@@ -20,10 +20,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Limit that refused a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionLimit {
     /// `max_connections`. This is also the value if the server's message is unknown.
+    #[default]
     Server,
     /// `ALTER ROLE … CONNECTION LIMIT`.
     Role,

@@ -369,6 +369,8 @@ pub enum Limit {
     /// Connection slots of PostgreSQL, or the connections that it allows a role or database.
     Slots {
         node: String,
+        /// Absent in older runs.
+        #[serde(default)]
         limit: ConnectionLimit,
     },
     /// Row locks.

@@ -303,6 +303,16 @@ mod tests {
     }
 
     #[test]
+    fn reads_suspects_of_older_runs() {
+        let limit: Limit =
+            serde_json::from_str(r#"{"kind":"slots","node":"postgres"}"#).expect("a limit of an older run");
+        assert_eq!(
+            limit,
+            Limit::Slots { node: "postgres".to_owned(), limit: model::finding::ConnectionLimit::Server }
+        );
+    }
+
+    #[test]
     fn bottleneck_trials_without_an_answer_are_the_lowest_overloads() {
         let cap = || Err(SearchStopReason::ClientCap { clients: 4 });
         let level = |it: &StepResult| it.step.level;

@@ -22,7 +22,7 @@ impl Lang {
             Limit::ServiceThreads { node } => say!(self, "search-do-service-threads", node),
             Limit::Service { node } => say!(self, "search-do-service", node),
             Limit::Slots { limit: ConnectionLimit::Role, .. } => {
-                say!(self, "search-do-role-connections", command = "ALTER ROLE … CONNECTION LIMIT")
+                say!(self, "search-do-role-connections", command = "`ALTER ROLE … CONNECTION LIMIT`")
             }
             Limit::Slots { limit: ConnectionLimit::Database, .. } => {
                 say!(self, "search-do-database-connections", command = "`ALTER DATABASE … CONNECTION LIMIT`")

@@ -112,17 +112,21 @@ pub fn balancers(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let mut found = Vec::new();
     for node in cell.setup.stack.nodes.iter().filter(|it| it.kind.role() == Role::Balancer) {
         let cpu = CpuUsage::measure(cell, node)?.filter(CpuUsage::is_saturated);
-        found.extend(cpu.map(|cpu| Finding::ServerBound {
-            cell: cell.number,
-            node: node.name.clone(),
-            cpu: cpu.used,
-            cpu_limit: cpu.available,
-            throttled: cpu.throttled,
-            throttled_cpu: cpu.throttled_cpus,
-            queue: None,
-        }));
+        found.extend(cpu.map(|cpu| server_bound(cell, node.name.clone(), &cpu, None)));
     }
     Ok(found)
+}
+
+fn server_bound(cell: &CellTrials<'_>, node: String, cpu: &CpuUsage, queue: Option<f64>) -> Finding {
+    Finding::ServerBound {
+        cell: cell.number,
+        node,
+        cpu: cpu.used,
+        cpu_limit: cpu.available,
+        throttled: cpu.throttled,
+        throttled_cpu: cpu.throttled_cpus,
+        queue,
+    }
 }
 
 pub fn pool(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
@@ -185,15 +189,7 @@ pub fn server(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         replicas(cell, node).iter().map(full).collect::<Result<_, _>>()?;
     // All replicas have the same setup, so only the busiest one is reported.
     let replica = replicas.into_iter().flatten().max_by(|a, b| a.1.used.total_cmp(&b.1.used));
-    let finding = |(node, cpu, queue): (String, CpuUsage, Option<f64>)| Finding::ServerBound {
-        cell: cell.number,
-        node,
-        cpu: cpu.used,
-        cpu_limit: cpu.available,
-        throttled: cpu.throttled,
-        throttled_cpu: cpu.throttled_cpus,
-        queue,
-    };
+    let finding = |(node, cpu, queue): (String, CpuUsage, Option<f64>)| server_bound(cell, node, &cpu, queue);
     Ok(full(node)?.into_iter().chain(replica).map(finding).collect())
 }
 

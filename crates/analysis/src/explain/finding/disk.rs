@@ -142,10 +142,11 @@ pub fn reads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
 /// WAL also wait for the quota. The disk of a replica delays the commits that wait for the replica.
 pub fn writes(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let mut found = Vec::new();
-    for (number, node) in nodes(cell, &WRITES)?.into_iter().enumerate() {
+    for node in nodes(cell, &WRITES)? {
+        let is_replica = cell.server().is_some_and(|server| server.name != node.name);
         let usage = DiskUsage::measure(cell, &node, &WRITES);
         let wait_share = match usage.quota {
-            _ if number > 0 => class_share(cell, WaitClass::Replicas).or(Some(0.0)),
+            _ if is_replica => class_share(cell, WaitClass::Replicas).or(Some(0.0)),
             Some(_) => waits::share(cell, waits::is_write),
             None => class_share(cell, WaitClass::Write),
         };

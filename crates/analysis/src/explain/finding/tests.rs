@@ -6,6 +6,7 @@ use model::matrix::TrialStatus;
 mod alternatives;
 mod answers;
 mod avoidable_work;
+mod disk;
 mod error_origins;
 mod recorded_log;
 mod remote_hosts;

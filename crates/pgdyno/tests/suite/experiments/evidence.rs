@@ -3,7 +3,7 @@
 //! While pgdyno measures, psql looks at `pg_stat_activity` and `pg_stat_database` every 50 ms, and this test reads the CPU time
 //! of the processes. Both looks must agree. `./x proof evidence` compares all systems (`PGDYNO_EVIDENCE=all`, or names).
 
-use super::workspace::{RunningProcess, Workspace, figure, retry_until};
+use super::workspace::{RunningProcess, Workspace, figure, retry_until, selected};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -394,15 +394,13 @@ fn look(text: &str, cpu: &[(f64, BTreeMap<&'static str, f64>)]) -> Look {
 /// All systems. `PGDYNO_EVIDENCE` selects them and enables the test.
 #[test]
 fn evidence_agrees_with_an_independent_look() {
-    let Ok(selection) = std::env::var("PGDYNO_EVIDENCE") else {
-        println!("skipped: about six minutes; ./x proof evidence asks for it");
+    let Some(wanted) = selected("PGDYNO_EVIDENCE", &ALL, |it| it.name) else {
+        println!("skipped: about five minutes; ./x proof evidence asks for it");
         return;
     };
-    let is_wanted =
-        |it: &&EvidenceSystem| selection == "all" || selection.split(',').any(|name| name == it.name);
     println!("| system | figure | pgdyno | independent look | difference |\n|---|---|--:|--:|--:|");
     let mut different = Vec::new();
-    for system in ALL.iter().filter(is_wanted) {
+    for system in wanted {
         for (figure, reported, seen) in system.measure() {
             let difference = reported / seen - 1.0;
             println!(

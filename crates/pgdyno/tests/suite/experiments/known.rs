@@ -4,7 +4,7 @@
 //! which a quantile of the response time meets its bound follows from the distribution of the service times. pgbench measures
 //! what the pooler and PostgreSQL add to the sleep. `./x proof known` searches all settings (`PGDYNO_KNOWN=all`, or names).
 
-use super::workspace::{PGDYNO, RunOutput, Workspace, for_each_at_once};
+use super::workspace::{PGDYNO, RunOutput, Workspace, for_each_at_once, selected};
 use model::SplitMix64;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -236,13 +236,10 @@ fn the_simulation_agrees_with_theory() {
 /// All settings. `PGDYNO_KNOWN` selects them and enables the test.
 #[test]
 fn known_maxima_are_found() {
-    let Ok(selection) = std::env::var("PGDYNO_KNOWN") else {
-        println!("skipped: about an hour; ./x proof known asks for it");
+    let Some(wanted) = selected("PGDYNO_KNOWN", &ALL, |it| it.name) else {
+        println!("skipped: about 25 minutes; ./x proof known asks for it");
         return;
     };
-    let is_wanted =
-        |it: &&KnownSystem| selection == "all" || selection.split(',').any(|name| name == it.name);
-    let wanted: Vec<&KnownSystem> = ALL.iter().filter(is_wanted).collect();
     println!(
         "| system | overhead before, after | true maximum | maximum | 95 % interval | error | suspect |"
     );

@@ -3,7 +3,7 @@
 //! Each file of `proof/planted` describes such a system. `./x proof` searches all of them and perturbs the suspects
 //! (`PGDYNO_PLANTED=all`, or names). This test searches two of them in short windows, without perturbations.
 
-use super::workspace::{PGDYNO, RunOutput, Workspace, for_each_at_once, is_root, trials};
+use super::workspace::{PGDYNO, RunOutput, Workspace, for_each_at_once, is_root, selected, trials};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -347,19 +347,17 @@ fn violation(limit: &PlantedLimit, named: &ReportedLimit) -> Option<String> {
 /// The complete proof. `PGDYNO_PLANTED` selects the files and enables the test.
 #[test]
 fn all_that_is_planted_is_named_first_and_no_other_limit_is_proved() {
-    let Ok(selection) = std::env::var("PGDYNO_PLANTED") else {
-        println!("skipped: about two hours; ./x proof asks for it");
+    let Some(wanted) = selected("PGDYNO_PLANTED", &ALL, |it| it.name) else {
+        println!("skipped: several hours; ./x proof asks for it");
         return;
     };
-    let is_wanted =
-        |it: &&PlantedLimit| selection == "all" || selection.split(',').any(|name| name == it.name);
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("planted");
     fs::create_dir_all(&out).expect("cargo's folder is ours");
     let folder = out.to_str().expect("the path is UTF-8");
     println!("{HEAD}");
     let (mut right, mut wrong, mut falsehoods) = (0, Vec::new(), Vec::new());
     let (idle, busy): (Vec<&PlantedLimit>, Vec<&PlantedLimit>) =
-        ALL.iter().filter(is_wanted).partition(|it| IDLE.contains(&it.name));
+        wanted.into_iter().partition(|it| IDLE.contains(&it.name));
     let mut all = measure_all(&idle, AT_ONCE, &["--out", folder]);
     all.extend(measure_all(&busy, 1, &["--out", folder]));
     for (planted, named) in all {
