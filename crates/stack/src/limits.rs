@@ -10,7 +10,7 @@ mod usage;
 
 pub(crate) use cpu_limits::cpu_limit_texts;
 pub use device::{Disk, find_disk};
-pub use group::{CgroupVersion, Group};
+pub use group::{CgroupVersion, Group, LiftedRates};
 pub(crate) use group_entry::cpu_set;
 pub use usage::{CounterFile, Io, Usage, read_cpu_stat};
 

@@ -16,7 +16,7 @@ pub use protocol::{End, NodeId};
 
 use crate::host::Cgroups;
 use crate::interrupt;
-use crate::limits::{Group, HostLimits, UnappliedLimit};
+use crate::limits::{Group, HostLimits, LiftedRates, UnappliedLimit};
 use crate::log_parser::disk_full;
 use error::OrderError;
 use model::StaleRunDirectory;
@@ -356,6 +356,17 @@ impl Supervisor {
     /// Control group of a node, if its limits need one. A restarted node uses the same group.
     pub fn group(&self, id: NodeId) -> Option<&Group> {
         self.started.get(&id).and_then(|it| it.group.as_ref())
+    }
+
+    /// Removes the CPU quotas and disk limits of a node and of its host, until the returned value is dropped.
+    pub fn lift_rates(&self, id: NodeId) -> LiftedRates {
+        let Some(group) = self.group(id) else { return LiftedRates::default() };
+        let mut lifted = group.lift_rates();
+        let host = self.hosts.get(&self.names[id.0 as usize]);
+        if let Some(above) = host.and_then(|it| group.above(&it.name)) {
+            lifted.extend(above.lift_rates());
+        }
+        lifted
     }
 
     /// Number of a node's processes that the OOM killer has ended so far because of the memory limit. Clients only

@@ -117,6 +117,46 @@ fn nodes_on_a_host_share_its_quota() {
     );
 }
 
+/// Waits until a node has used this much more CPU time, in seconds.
+fn await_use(supervisor: &mut Supervisor, node: NodeId, more: f64) {
+    let group = supervisor.group(node).unwrap().clone();
+    let used = || group.usage().cpu_seconds.unwrap();
+    let before = used();
+    let is_enough = || match used() - before {
+        new if new >= more => Readiness::Ready(()),
+        new => Readiness::NotYet(format!("{new} s of CPU").into()),
+    };
+    supervisor.await_ready(node, TEST_TIMEOUT, is_enough).unwrap();
+}
+
+#[test]
+fn lifted_rates_do_not_throttle_until_they_are_restored() {
+    let mut supervisor = start();
+    let limits = |cpu: f64| Limits { cpu: Some(cpu), ..Limits::default() };
+    supervisor.set_hosts(vec![HostedNode {
+        node: "spinner".to_owned(),
+        planned: "host".to_owned(),
+        host: "host".to_owned(),
+        limits: limits(0.2),
+    }]);
+    let node = shell(&mut supervisor, "spinner", "while :; do :; done", &limits(0.1));
+    if !holds(&supervisor, node) {
+        return;
+    }
+    let groups = [supervisor.group(node).unwrap().clone(), supervisor.host_groups()["host"].clone()];
+    let throttled = || groups.each_ref().map(|it| it.usage().throttled.unwrap());
+    await_use(&mut supervisor, node, 0.1);
+    let lifted = supervisor.lift_rates(node);
+    // A period that has begun may still be throttled.
+    await_use(&mut supervisor, node, 0.1);
+    let before = throttled();
+    await_use(&mut supervisor, node, 1.0);
+    assert_eq!(throttled(), before);
+    lifted.restore().unwrap();
+    await_use(&mut supervisor, node, 0.1);
+    assert!(throttled()[0] > before[0], "{before:?}");
+}
+
 #[test]
 fn nodes_on_a_host_share_its_memory() {
     let mut supervisor = start();
