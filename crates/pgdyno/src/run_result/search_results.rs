@@ -17,8 +17,8 @@ use model::search::{
 };
 use std::path::Path;
 
-/// Maximum ratio of a failed step's level to the maximum at which the step still shows the limiter. Far above the
-/// maximum, other resources may also be exhausted.
+/// Maximum ratio of a failed step's level to the maximum at which the step still shows the limiter, if there is such a step.
+/// Far above the maximum, other resources may also be exhausted.
 const EDGE: f64 = 1.35;
 
 /// Maximum number of suspects that are perturbed if none is proven.
@@ -151,8 +151,8 @@ fn lowest_overload(steps: &[StepResult]) -> Option<f64> {
     steps.iter().filter(failed).map(|it| it.step.level).min_by(f64::total_cmp)
 }
 
-/// Trials that show the limiters. After a search, these are the trials slightly above the maximum. Without a maximum,
-/// they are the trials at the lowest overloaded level.
+/// Trials that show the limiters. After a search, these are the trials slightly above the maximum. Without such a trial, or
+/// without a maximum, they are the trials at the lowest overloaded level.
 pub fn bottleneck_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<&'a StoredTrial> {
     if reading.experiment.goal.max_search().is_none() {
         return reading.ended();
@@ -176,13 +176,15 @@ pub fn bottleneck_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<
 
 /// True if a step shows the limiter of its cell.
 fn shows_bottleneck(result: &StepResult, maximum: &Maximum) -> bool {
-    match (maximum.answer.level, lowest_overload(&maximum.steps)) {
-        (Some(level), _) => {
-            result.step.level <= level * EDGE && matches!(result.outcome, LevelOutcome::NotSustained { .. })
-        }
-        (None, Some(lowest)) => result.step.level == lowest && result.outcome != LevelOutcome::Sustained,
-        (None, None) => false,
+    let is_near = |result: &StepResult| {
+        let level = maximum.answer.level;
+        level.is_some_and(|it| result.step.level <= it * EDGE)
+            && matches!(result.outcome, LevelOutcome::NotSustained { .. })
+    };
+    if maximum.steps.iter().any(is_near) {
+        return is_near(result);
     }
+    lowest_overload(&maximum.steps) == Some(result.step.level) && result.outcome != LevelOutcome::Sustained
 }
 
 /// Fit of throughput against clients; `None` if the search varies the rate.
@@ -327,6 +329,8 @@ mod tests {
                 ],
                 vec![120.0],
             ),
+            // If there is no such level, the lowest overloaded one is selected.
+            (Some(100.0), vec![step_result(100.0, Ok(true)), step_result(150.0, cap())], vec![150.0]),
             // Without a maximum, the lowest overloaded level is selected, however high it is. Levels that overload the
             // clients count too.
             (

@@ -115,13 +115,12 @@ struct Score {
     trials: u32,
 }
 
-fn score(kind: Kind, seeds: std::ops::Range<u64>, show: bool) -> Score {
-    let max = MaxSearch::DEFAULT;
+fn score(max: &MaxSearch, kind: Kind, seeds: std::ops::Range<u64>, show: bool) -> Score {
     let mut all = Score::default();
     for seed in seeds {
         let (mut system, truth, start) = random_system(kind, seed);
-        let done = search(&max, start, &mut system);
-        let result: SearchResult = answer(&max, &done);
+        let done = search(max, start, &mut system);
+        let result: SearchResult = answer(max, &done);
         all.searches += 1;
         all.trials += result.trials;
         all.measured += result.measured.as_secs_f64();
@@ -138,8 +137,8 @@ fn score(kind: Kind, seeds: std::ops::Range<u64>, show: bool) -> Score {
         let (low, high) = result.interval.expect("the answer has an interval");
         all.covered += u32::from(low <= truth && truth <= high);
         all.below += u32::from(truth < low);
-        all.near += u32::from(error.abs() <= 0.05);
-        if show && error.abs() > 0.05 {
+        all.near += u32::from(error.abs() <= max.precision);
+        if show && error.abs() > max.precision {
             println!(
                 "  {kind:?} {seed}: {error:+.3} [{:.3}, {:.3}] {}",
                 low / truth,
@@ -170,7 +169,7 @@ fn print(kind: Kind, score: &Score) {
     let quantile =
         |q: f64| score.errors.get((q * score.errors.len() as f64) as usize).copied().unwrap_or(f64::NAN);
     println!(
-        "{:12} {:4} searches {:4} answers {:4} within 5 % {:4} in the interval ({} below); error {:+.3} {:+.3} {:+.3}; {:4.1} trials, time {:.2} of the ladder",
+        "{:12} {:4} searches {:4} answers {:4} within the precision {:4} in the interval ({} below); error {:+.3} {:+.3} {:+.3}; {:4.1} trials, time {:.2} of the ladder",
         format!("{kind:?}"),
         score.searches,
         score.answers,
@@ -185,8 +184,14 @@ fn print(kind: Kind, score: &Score) {
     );
 }
 
+/// Seeds of 200 systems; `SEEDS_FROM` selects others.
+fn seeds() -> std::ops::Range<u64> {
+    let from = std::env::var("SEEDS_FROM").map_or(0, |it| it.parse().expect("SEEDS_FROM is a number"));
+    from..from + 200
+}
+
 /// Required: 95 % of the searches are within 5 %, and take at most 40 % of the ladder's time. `cargo test -p analysis
-/// --release search -- --nocapture` prints the results; `SEEDS_FROM` selects other seeds. Measured with 200 seeds that
+/// --release search -- --nocapture` prints the results. Measured with 200 seeds that
 /// were not used for tuning (5000 to 5199), the number of results within 5 % was: 198 with exponential times, 199 with
 /// drift, 196 with two states, 199 metastable, 198 with neighbours, 191 with log-normal times. The searches took 0.27
 /// to 0.35 of the ladder's time. Half of the log-normal systems have an objective on p99, which windows of a few
@@ -194,13 +199,10 @@ fn print(kind: Kind, score: &Score) {
 #[test]
 #[cfg_attr(debug_assertions, ignore = "a minute with optimisation, many without")]
 fn answers_are_within_five_percent() {
-    let from = std::env::var("SEEDS_FROM").map_or(0, |it| it.parse().expect("SEEDS_FROM is a number"));
-    let seeds = from..from + 200;
     std::thread::scope(|scope| {
         for kind in KINDS {
-            let seeds = seeds.clone();
             scope.spawn(move || {
-                let score = score(kind, seeds.clone(), true);
+                let score = score(&MaxSearch::DEFAULT, kind, seeds(), true);
                 print(kind, &score);
                 assert!(score.near >= if kind == Kind::LogNormal { 185 } else { 190 }, "{kind:?}");
                 assert!(score.covered >= if kind == Kind::LogNormal { 185 } else { 190 }, "{kind:?}");
@@ -208,6 +210,21 @@ fn answers_are_within_five_percent() {
             });
         }
     });
+}
+
+/// Required with short windows and a coarse precision: 90 % of the systems are within the precision, and 87 % in the interval. Measured with the seeds 5000 to 5199 and a precision of 20 %: MEASURED.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "seconds with optimisation, minutes without")]
+fn coarse_answers_are_within_their_precision() {
+    let window = Nanos::from_secs(3);
+    for precision in [0.1, 0.2, 0.3] {
+        let max = MaxSearch { precision, window, hold: window, ..MaxSearch::DEFAULT };
+        for kind in KINDS {
+            let score = score(&max, kind, seeds(), false);
+            print(kind, &score);
+            assert!(score.near >= 180 && score.covered >= 175, "{kind:?} {precision}");
+        }
+    }
 }
 
 /// One of two states is slower by a fifth. In any order of states, the result is the maximum of the slower state.
@@ -256,7 +273,7 @@ fn a_rare_noisy_neighbour_is_not_a_state() {
 #[test]
 fn answers_a_few_systems_of_each_kind() {
     for kind in KINDS {
-        let score = score(kind, 1000..1006, false);
+        let score = score(&MaxSearch::DEFAULT, kind, 1000..1006, false);
         print(kind, &score);
         assert!(score.near >= 5, "{kind:?}, seeds from 1000: {:?}", score.errors);
         assert!(

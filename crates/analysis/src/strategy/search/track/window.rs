@@ -2,11 +2,11 @@
 
 use super::{SearchTrack, TrackedTrial};
 use model::Nanos;
-use model::plan::LoadScale;
+use model::plan::{LoadScale, MaxSearch};
 use model::search::StepPurpose;
 
-/// Target number of arrivals in a window. 1,000 independent arrivals would determine p99, but the response times of
-/// consecutive arrivals are correlated.
+/// Target number of arrivals in a window, with the default precision. 1,000 independent arrivals would determine p99, but
+/// the response times of consecutive arrivals are correlated.
 const ARRIVALS: f64 = 5_000.0;
 /// Largest factor by which a window is lengthened to reach `ARRIVALS`.
 const WINDOW_FACTOR_MAX: u64 = 3;
@@ -49,6 +49,7 @@ impl SearchTrack<'_> {
         };
         let (arrivals, longest) =
             if self.has_tail_objective() { TAIL_WINDOW } else { (ARRIVALS, WINDOW_FACTOR_MAX) };
+        let arrivals = arrivals * (MaxSearch::DEFAULT.precision / self.max.precision).min(1.0);
         planned.max(window(arrivals, longest)).max(window(SHORT_WINDOW_ARRIVALS, SHORT_WINDOW_FACTOR_MAX))
     }
 
