@@ -19,7 +19,7 @@ use model::message::Message;
 use model::plan::{self, MetricsHost};
 use model::product::{self, Product, Role};
 use model::server_log::DeadlockGroup;
-use model::{LogEvent, Nanos, Sample};
+use model::{LogEvent, Nanos, Sample, SplitMix64};
 use rustix::time::{ClockId, clock_gettime};
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -375,34 +375,56 @@ impl Collector {
 struct DueProbe {
     probe: &'static Probe,
     ask: ProbeRequest,
+    started: Instant,
+    /// Regular due time. The probe runs at `next`, which is this time plus a random delay.
+    regular: Instant,
     next: Instant,
+    random: SplitMix64,
     /// True if the server rejected the query; the query is not repeated.
     disabled: bool,
 }
 
 /// Number of rows from which a probe runs less often, so that large responses do not increase the cost.
 const CHEAP_ROWS: usize = 250;
+/// Shortest interval of a slow probe, and its interval as a share of the time since sampling started. A slow probe begins with
+/// short intervals, so that a short window has enough samples.
+const SLOW_INTERVAL_MIN: Duration = Duration::from_secs(1);
+const SLOW_INTERVAL_SHARE: f64 = 0.25;
+/// Longest random delay of a query. At regular intervals, sampling would see clients with constant pauses in only a few of
+/// their states.
+const RANDOM_DELAY_MAX: Duration = Duration::from_millis(100);
 
 impl DueProbe {
     /// Lists probes that a server of this version supports, all due now.
     fn all(target: ProbeTarget, version: u32) -> Vec<DueProbe> {
         let now = Instant::now();
-        let its = component::probes().filter(|it| it.target == target);
-        its.filter_map(|probe| {
-            Some(DueProbe { probe, ask: (probe.request)(version)?, next: now, disabled: false })
+        let its = component::probes().filter(|it| it.target == target).enumerate();
+        its.filter_map(|(index, probe)| {
+            let ask = (probe.request)(version)?;
+            let random = SplitMix64(index as u64);
+            Some(DueProbe { probe, ask, started: now, regular: now, next: now, random, disabled: false })
         })
         .collect()
     }
 
     /// Schedules the next run after a response of `size` rows or processes; skips due times that have passed.
     fn schedule_next(&mut self, size: usize) {
-        let step = self.probe.period * (size / CHEAP_ROWS + 1) as u32;
         let now = Instant::now();
-        self.next = if self.next + step > now { self.next + step } else { now + step };
+        let begins = (now - self.started).mul_f64(SLOW_INTERVAL_SHARE).max(SLOW_INTERVAL_MIN);
+        let step = self.probe.period.min(begins) * (size / CHEAP_ROWS + 1) as u32;
+        self.regular = if self.regular + step > now { self.regular + step } else { now + step };
+        // Files contain counters, and are read together.
+        self.next = match self.ask {
+            ProbeRequest::Sql(_) | ProbeRequest::Console(_) | ProbeRequest::Stats(_) => {
+                self.regular + RANDOM_DELAY_MAX.mul_f64(self.random.uniform())
+            }
+            _ => self.regular,
+        };
     }
 
     fn postpone(&mut self, pause: Duration) {
-        self.next = Instant::now() + pause;
+        self.regular = Instant::now() + pause;
+        self.next = self.regular;
     }
 }
 

@@ -179,7 +179,7 @@ impl PageSampler {
     /// Time of the next request after one that was due at `due`. Skips times that have passed.
     fn next_due(&mut self, due: Instant, lines: usize) -> Instant {
         let probe = self.probes.first_mut().expect("every form has a probe");
-        probe.next = due;
+        probe.regular = due;
         // Most lines of a page of metrics are skipped, which is cheap.
         probe.schedule_next(if self.page.has_metrics() { 0 } else { lines });
         probe.next

@@ -1,7 +1,8 @@
 //! Evidence: figures of findings against an independent look at PostgreSQL and at `/proc`
 //!
-//! While pgdyno measures, psql looks at `pg_stat_activity` and `pg_stat_database` every 50 ms, and this test reads the CPU time
-//! of the processes. Both looks must agree. `./x proof evidence` compares all systems (`PGDYNO_EVIDENCE=all`, or names).
+//! While pgdyno measures, psql looks at `pg_stat_activity` and `pg_stat_database` at random intervals of 50 ms on average, and
+//! this test reads the CPU time of the processes. Both looks must agree. `./x proof evidence` compares all systems
+//! (`PGDYNO_EVIDENCE=all`, or names).
 
 use super::workspace::{RunningProcess, Workspace, figure, retry_until, selected};
 use serde_json::Value;
@@ -94,7 +95,8 @@ fn row_figure(document: &Value, name: &str) -> Option<f64> {
 
 const LOCK: [&str; 4] = ["BEGIN;", "SELECT pg_advisory_xact_lock(1);", "\\sleep 5 ms", "COMMIT;"];
 
-/// The systems with states have random times, because looks at regular intervals could see regular clients always in the same state.
+/// The systems with states have random times. States by user are counted once a second, which is too seldom for clients that
+/// pause in step.
 const ALL: [EvidenceSystem; 10] = [
     EvidenceSystem {
         name: "postgres-cpu",
@@ -271,7 +273,8 @@ fn observe(workspace: &Workspace, running: &mut RunningProcess<'_>) -> Look {
     let file = workspace.folder.join("look");
     let output = fs::File::create(&file).expect("the file can be written");
     psql.stdin(Stdio::piped()).stdout(output).stderr(Stdio::null());
-    let script = format!("{query} \\watch 0.05\n");
+    // Looks at regular intervals would see clients with constant pauses in only a few of their states.
+    let script = format!("SELECT pg_sleep(random() * 0.1) \\; {query} \\watch 0.001\n");
     let mut child = psql.spawn().expect("psql is installed");
     std::io::Write::write_all(&mut child.stdin.take().expect("it is a pipe"), script.as_bytes())
         .expect("psql reads");
