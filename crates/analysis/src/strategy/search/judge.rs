@@ -181,7 +181,10 @@ fn stop_reason(invalid: &InvalidReason, summary: &Summary) -> Option<SearchStopR
         Doubt::Starved { share, .. } => Some(*share),
         _ => None,
     });
-    let starved = starved.reduce(f64::max);
+    // The time for which a thread waits for a CPU includes the time for which its own quota throttles it.
+    let is_throttled =
+        summary.validity.reasons.iter().any(|it| matches!(it, InvalidReason::Throttled { .. }));
+    let starved = starved.reduce(f64::max).filter(|_| !is_throttled);
     Some(match invalid {
         InvalidReason::AgentsLimit { .. }
         | InvalidReason::Late { .. }

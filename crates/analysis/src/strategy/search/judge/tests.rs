@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fixture::{closed_plan, millis, open_plan, quiet_measurement};
+use crate::verdict::add_throttling;
 use crate::verdict::summary::summarise;
 use model::search::StepPurpose;
 use model::summary::{BenchPlan, Server};
@@ -18,6 +19,8 @@ struct TestTrial {
     level: f64,
     /// Duration of the window, in seconds.
     window: u64,
+    /// Share of the periods in which the generator's own quota throttled it.
+    throttled: Option<f64>,
 }
 
 /// Second with the same counts that begins at `from`.
@@ -48,6 +51,7 @@ impl TestTrial {
             stage: StepPurpose::Narrow,
             level: 1000.0,
             window: 20,
+            throttled: None,
         }
     }
 
@@ -60,7 +64,8 @@ impl TestTrial {
 fn check(spoil: impl FnOnce(&mut TestTrial), expected: &str) {
     let mut trial = TestTrial::new();
     spoil(&mut trial);
-    let summary = summarise(&trial.measured, Server::default(), trial.plan);
+    let mut summary = summarise(&trial.measured, Server::default(), trial.plan);
+    add_throttling(&mut summary, trial.throttled);
     let names: Vec<String> = summary.plan.scripts.iter().map(|it| it.name.clone()).collect();
     let objectives: Vec<_> =
         trial.objectives.iter().map(|it| objective::parse(it, &names).expect(it)).collect();
@@ -235,6 +240,13 @@ fn an_invalid_trial_has_no_result() {
         check(spoil, expected);
     }
     check(starved, "held");
+    // A thread also waits for a CPU while the generator's own quota throttles it.
+    let throttled = |trial: &mut TestTrial| {
+        starved(trial);
+        trial.measured.interval.send_lag = millis(1000, 5);
+        trial.throttled = Some(0.9);
+    };
+    check(throttled, "? Generator");
     check(|it| it.measured.exhausted_connects = 3, "? Descriptors");
     check(|it| it.measured.suspended = Nanos::from_secs(1), "? search-stop-suspended");
     // The step is invalid even if an objective is violated.

@@ -14,6 +14,9 @@ const WINDOW_FACTOR_MAX: u64 = 3;
 /// arrivals often misses the rare clusters of long response times, so half of its results are too optimistic. Longer
 /// windows correct that; more windows do not.
 const TAIL_WINDOW: (f64, u64) = (10_000.0, 6);
+/// Duration that a window keeps if a coarse precision needs fewer arrivals. In an overloaded server, the queries of the
+/// monitoring take seconds, and counters need several samples.
+const SAMPLED_WINDOW: Nanos = Nanos::from_secs(10);
 /// Number of arrivals below which a window is lengthened by a factor of up to `SHORT_WINDOW_FACTOR_MAX`.
 const SHORT_WINDOW_ARRIVALS: f64 = 1_100.0;
 const SHORT_WINDOW_FACTOR_MAX: u64 = 8;
@@ -49,8 +52,10 @@ impl SearchTrack<'_> {
         };
         let (arrivals, longest) =
             if self.has_tail_objective() { TAIL_WINDOW } else { (ARRIVALS, WINDOW_FACTOR_MAX) };
-        let arrivals = arrivals * (MaxSearch::DEFAULT.precision / self.max.precision).min(1.0);
-        planned.max(window(arrivals, longest)).max(window(SHORT_WINDOW_ARRIVALS, SHORT_WINDOW_FACTOR_MAX))
+        let share = (MaxSearch::DEFAULT.precision / self.max.precision).min(1.0);
+        let precise = window(arrivals, longest);
+        let coarse = window(arrivals * share, longest).max(precise.min(SAMPLED_WINDOW));
+        planned.max(coarse).max(window(SHORT_WINDOW_ARRIVALS, SHORT_WINDOW_FACTOR_MAX))
     }
 
     /// Duration of a trial at `level` that has enough samples for all objectives, according to the trials that had too few.
