@@ -21,6 +21,7 @@ use model::message::Message;
 use model::plan::Limits;
 use rustix::thread::CpuSet;
 use serde::{Deserialize, Serialize};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -115,6 +116,12 @@ impl Limit {
             Limit::WriteBps => "write_bps",
             Limit::Cpus => "cpus",
         }
+    }
+}
+
+impl UnappliedReason {
+    fn refused(path: &Path, error: &io::Error) -> UnappliedReason {
+        UnappliedReason::Refused { path: path.to_owned(), error: error.to_string() }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Control groups of one node
 
 use super::UnappliedReason;
-use super::group_entry::refused_error;
 use super::usage::{CounterFile, Usage};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -117,7 +116,7 @@ impl LiftedRates {
     fn set(&mut self) -> Result<(), UnappliedReason> {
         // The limits of a host were lifted after those of its nodes, and must be set before them.
         for (path, line) in self.lines.drain(..).rev() {
-            std::fs::write(&path, line).map_err(|it| refused_error(&path, &it))?;
+            std::fs::write(&path, line).map_err(|it| UnappliedReason::refused(&path, &it))?;
         }
         Ok(())
     }

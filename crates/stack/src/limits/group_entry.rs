@@ -8,7 +8,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use std::fs::{File, OpenOptions, read_to_string};
 use std::io::{self, PipeReader, PipeWriter, Read, Write as _};
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Directory of a node in one hierarchy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,9 @@ impl GroupEntry {
             let path = place.directory.join("cgroup.procs");
             match OpenOptions::new().write(true).open(&path) {
                 Ok(file) => procs_files.push((file, place)),
-                Err(error) => not_applied.extend(place.limits_not_applied(&refused_error(&path, &error))),
+                Err(error) => {
+                    not_applied.extend(place.limits_not_applied(&UnappliedReason::refused(&path, &error)));
+                }
             }
         }
         let mut affinity = None;
@@ -92,7 +94,9 @@ impl GroupEntry {
             match file.write_all(pid.to_string().as_bytes()) {
                 Ok(()) => inside.push(place),
                 Err(error) => {
-                    not_applied.extend(place.limits_not_applied(&refused_error(&place.directory, &error)));
+                    not_applied.extend(
+                        place.limits_not_applied(&UnappliedReason::refused(&place.directory, &error)),
+                    );
                 }
             }
         }
@@ -111,7 +115,9 @@ impl GroupEntry {
             let error = io::Error::from_raw_os_error(i32::from(failure[1]));
             match inside.get(usize::from(failure[0])) {
                 Some(place) => {
-                    not_applied.extend(place.limits_not_applied(&refused_error(&place.directory, &error)));
+                    not_applied.extend(
+                        place.limits_not_applied(&UnappliedReason::refused(&place.directory, &error)),
+                    );
                     outside.push(usize::from(failure[0]));
                 }
                 None => not_applied.push(UnappliedLimit {
@@ -167,10 +173,6 @@ fn in_list(list: &str, number: u32) -> bool {
         let within = |(first, last): (u32, u32)| (first..=last).contains(&number);
         first.parse().ok().zip(last.parse().ok()).is_some_and(within)
     })
-}
-
-pub(super) fn refused_error(path: &Path, error: &io::Error) -> UnappliedReason {
-    UnappliedReason::Refused { path: path.to_owned(), error: error.to_string() }
 }
 
 #[cfg(test)]

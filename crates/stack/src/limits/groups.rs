@@ -5,7 +5,7 @@
 
 use super::cgroup_writes::cgroup_writes;
 use super::device::find_disk;
-use super::group_entry::{GroupDirectory, GroupEntry, refused_error};
+use super::group_entry::{GroupDirectory, GroupEntry};
 use super::{CgroupVersion, Group, HostLimits, Limit, UnappliedLimit, UnappliedReason};
 use crate::host::{Cgroups, Controller};
 use model::plan::Limits;
@@ -157,8 +157,10 @@ impl Groups {
             match write(&path, &line.value) {
                 Err(error) if !line.optional => {
                     place.limits.retain(|it| *it != line.limit);
-                    not_applied
-                        .push(UnappliedLimit { limit: line.limit, reason: refused_error(&path, &error) });
+                    not_applied.push(UnappliedLimit {
+                        limit: line.limit,
+                        reason: UnappliedReason::refused(&path, &error),
+                    });
                 }
                 _ => {}
             }
@@ -194,9 +196,10 @@ impl Groups {
                 // A new group has no values for these files, and no process can join without them; cpuset(7).
                 for file in ["cpuset.mems", "cpuset.cpus"] {
                     let from = above.join(file);
-                    let inherited = read_to_string(&from).map_err(|it| refused_error(&from, &it))?;
+                    let inherited =
+                        read_to_string(&from).map_err(|it| UnappliedReason::refused(&from, &it))?;
                     let path = directory.join(file);
-                    write(&path, inherited.trim()).map_err(|it| refused_error(&path, &it))?;
+                    write(&path, inherited.trim()).map_err(|it| UnappliedReason::refused(&path, &it))?;
                 }
             }
             above = directory;
@@ -211,11 +214,11 @@ impl Groups {
         if let Some(note) = &self.note_file {
             let file = OpenOptions::new().create(true).append(true).open(note);
             let noted = file.and_then(|mut it| writeln!(it, "{}", path.display()));
-            noted.map_err(|it| refused_error(note, &it))?;
+            noted.map_err(|it| UnappliedReason::refused(note, &it))?;
         }
         match DirBuilder::new().create(path) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                return Err(refused_error(path, &error));
+                return Err(UnappliedReason::refused(path, &error));
             }
             _ => self.created.push(path.to_owned()),
         }
@@ -238,11 +241,11 @@ impl Groups {
     /// Version 2: enables a controller for the children of a group.
     fn enable_controller(&mut self, group: &Path, controller: &str) -> Result<(), UnappliedReason> {
         let path = group.join("cgroup.subtree_control");
-        let now = read_to_string(&path).map_err(|it| refused_error(&path, &it))?;
+        let now = read_to_string(&path).map_err(|it| UnappliedReason::refused(&path, &it))?;
         if now.split_whitespace().any(|it| it == controller) {
             return Ok(());
         }
-        write(&path, &format!("+{controller}")).map_err(|it| refused_error(&path, &it))?;
+        write(&path, &format!("+{controller}")).map_err(|it| UnappliedReason::refused(&path, &it))?;
         self.enabled_controllers.push((path, controller.to_owned()));
         Ok(())
     }
