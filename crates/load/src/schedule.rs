@@ -14,4 +14,4 @@ pub use arrivals::Arrivals;
 pub use parse::{MAX_DURATION, MAX_RAMPS, MAX_RATE, parse};
 pub use ramp::{even_count, expected_by, mean_rates, poisson_mean, rate_range};
 pub use streams::{Arrival, Streams};
-pub use users::{RateCap, UserEvent, think_duration, user_events};
+pub use users::{RateCap, UserEvent, remaining_think_duration, think_duration, user_events};

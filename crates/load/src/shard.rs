@@ -384,6 +384,7 @@ impl<R: Recorder> Shard<R> {
         if self.is_replay() {
             self.start_replay();
         } else if self.closed {
+            self.delay_first_transactions();
             for i in 0..self.clients.len() as u32 {
                 if self.clients[i as usize].state == ClientState::Idle {
                     self.runnable.push_back(i);
@@ -595,7 +596,7 @@ fn new_client(work: &Workload, number: u32, other: &mut Prng) -> Client {
         rng: work.client_rng(number),
         sequence: 0,
         transactions_started: 0,
-        transaction_start: Nanos::ZERO,
+        earliest_start: Nanos::ZERO,
         leaving: false,
         aborting: false,
         timer_deadline: Nanos::ZERO,

@@ -55,6 +55,24 @@ pub fn think_duration(think: &ThinkTime, rng: &mut Prng) -> Nanos {
     }
 }
 
+/// Random rest of a think time that is under way at a random moment.
+///
+/// Long think times are more likely to be under way, in proportion to their length. Source: W. Feller, "An Introduction to
+/// Probability Theory and Its Applications", volume 2, on the waiting time paradox (1966).
+pub fn remaining_think_duration(think: &ThinkTime, rng: &mut Prng) -> Nanos {
+    let whole = match think {
+        ThinkTime::Constant(Nanos::ZERO) => return Nanos::ZERO,
+        ThinkTime::Constant(it) => *it,
+        // The rest has the same distribution.
+        ThinkTime::Exponential { .. } => return think_duration(think, rng),
+        ThinkTime::LogNormal { median, sigma } => {
+            let median = Nanos((median.0 as f64 * (sigma * sigma).exp()) as u64);
+            think_duration(&ThinkTime::LogNormal { median, sigma: *sigma }, rng)
+        }
+    };
+    Nanos((whole.0 as f64 * rng.f64()) as u64)
+}
+
 /// Rate cap on the transactions that one thread starts.
 ///
 /// If i is the interval between starts over all threads, thread k of T may start transactions at k·i, (k+T)·i,
@@ -94,6 +112,10 @@ impl RateCap {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn ms(millis: u64) -> Nanos {
+        Nanos::from_millis(millis)
+    }
 
     fn stage(users: u32, spawn_rate: Option<f64>, secs: u64) -> UserStage {
         UserStage { users, spawn_rate, duration: Nanos::from_secs(secs) }
@@ -153,7 +175,6 @@ mod tests {
 
     #[test]
     fn think_durations_have_their_distribution() {
-        let ms = |it: u64| Nanos::from_millis(it);
         let sorted = |think: &ThinkTime| {
             let mut rng = Prng::seeded(5);
             let mut all: Vec<f64> =
@@ -173,6 +194,22 @@ mod tests {
         check("median", normal[50_000], 100.0);
         check("mean", mean(&normal), 100.0 * (0.5_f64 * 0.5 / 2.0).exp());
         check("one deviation", normal[84_134], 100.0 * 0.5_f64.exp());
+    }
+
+    /// The mean rest is E(X²) ÷ 2 E(X).
+    #[test]
+    fn remaining_think_durations_have_the_mean_of_a_random_moment() {
+        for (think, expected) in [
+            (ThinkTime::Constant(Nanos::ZERO), 0.0),
+            (ThinkTime::Constant(ms(100)), 50.0),
+            (ThinkTime::Exponential { mean: ms(100) }, 100.0),
+            (ThinkTime::LogNormal { median: ms(100), sigma: 0.5 }, 50.0 * (1.5 * 0.5_f64 * 0.5).exp()),
+        ] {
+            let mut rng = Prng::seeded(5);
+            let rests = (0..100_000).map(|_| remaining_think_duration(&think, &mut rng).as_millis_f64());
+            let mean = rests.sum::<f64>() / 100_000.0;
+            assert!((mean - expected).abs() <= 0.015 * expected, "{think:?}: {mean}, expected {expected}");
+        }
     }
 
     #[test]

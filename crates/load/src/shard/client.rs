@@ -33,7 +33,8 @@ pub(super) struct Client {
     pub sequence: u64,
     /// Number of transactions that the client has started.
     pub transactions_started: u64,
-    pub transaction_start: Nanos,
+    /// Earliest start of the next transaction in a closed model.
+    pub earliest_start: Nanos,
     /// True if the user leaves as soon as the transaction has ended.
     pub leaving: bool,
     /// True if the client aborts as soon as its session has ended.

@@ -136,7 +136,6 @@ impl<R: Recorder> Shard<R> {
         recorder.transaction_started();
         let client = &mut clients[i as usize];
         client.transactions_started += 1;
-        client.transaction_start = now;
         client.tx = Some(Transaction::new(request.script.0, intended, now, client.rng));
         let number = position.next - 1;
         self.send_recorded(i, number);

@@ -51,7 +51,7 @@ impl<R: Recorder> Shard<R> {
         let logs_in = self.switch_endpoint(i, script);
         let client = &mut self.clients[i as usize];
         client.transactions_started += 1;
-        client.transaction_start = now;
+        client.earliest_start = now + self.users.pacing;
         self.recorder.transaction_started();
         client.tx = Some(Transaction { row, ..Transaction::new(script, intended, now, client.rng) });
         if self.work.keyed_write(script).is_some() {

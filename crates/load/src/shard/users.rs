@@ -4,7 +4,8 @@ use super::Shard;
 use super::arrivals::{DueArrival, StartCause};
 use super::client::ClientState;
 use crate::recorder::Recorder;
-use crate::schedule::{RateCap, UserEvent, user_events};
+use crate::schedule::{RateCap, UserEvent, remaining_think_duration, user_events};
+use model::plan::ThinkTime;
 use model::{Nanos, Schedule};
 use std::collections::VecDeque;
 
@@ -16,7 +17,7 @@ pub(super) struct ActiveUsers {
     events: Box<[UserEvent]>,
     /// Number of events that were already processed.
     processed: usize,
-    pacing: Nanos,
+    pub pacing: Nanos,
     cap: Option<RateCap>,
     /// Clients that wait for the rate cap, in their order.
     ready: VecDeque<u32>,
@@ -115,13 +116,28 @@ impl<R: Recorder> Shard<R> {
         client.backing_off = false;
     }
 
+    /// Delays the first transactions of the users who are present at the beginning, by the rest of a pause that began before
+    /// the window. Otherwise they would all begin at the same time.
+    pub(super) fn delay_first_transactions(&mut self) {
+        let think = match &self.work.plan.schedule {
+            Schedule::Closed { think } => &ThinkTime::Constant(*think),
+            Schedule::Users(users) => &users.think,
+            _ => return,
+        };
+        for client in self.clients.iter_mut().take(self.users.initial as usize) {
+            let pause = remaining_think_duration(think, &mut client.rng);
+            let pacing = remaining_think_duration(&ThinkTime::Constant(self.users.pacing), &mut client.rng);
+            client.earliest_start = self.window_start + pause.max(pacing);
+        }
+    }
+
     /// Begins a transaction of the ready client `i`, or delays it because of pacing or the rate cap.
     pub(super) fn start_when_allowed(&mut self, now: Nanos, i: u32) {
         let client = &mut self.clients[i as usize];
-        let paced = client.transaction_start + self.users.pacing;
-        if client.transactions_started > 0 && now < paced {
+        let earliest = client.earliest_start;
+        if now < earliest {
             client.state = ClientState::Thinking;
-            return self.wake_at(paced, i);
+            return self.wake_at(earliest, i);
         }
         let window_start = self.window_start;
         if let Some(cap) = &mut self.users.cap
