@@ -6,12 +6,14 @@ mod device;
 mod group;
 mod group_entry;
 pub(crate) mod groups;
+mod rate_limits;
 mod usage;
 
 pub(crate) use cpu_limits::cpu_limit_texts;
 pub use device::{Disk, find_disk};
-pub use group::{CgroupVersion, Group, LiftedRates};
+pub use group::{CgroupVersion, Group};
 pub(crate) use group_entry::cpu_set;
+pub use rate_limits::LiftedLimits;
 pub use usage::{CounterFile, Io, Usage, read_cpu_stat};
 
 use crate::host::Cgroups;

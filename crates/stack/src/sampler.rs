@@ -409,9 +409,13 @@ impl DueProbe {
 
     /// Schedules the next run after a response of `size` rows or processes; skips due times that have passed.
     fn schedule_next(&mut self, size: usize) {
-        let now = Instant::now();
-        let begins = (now - self.started).mul_f64(SLOW_INTERVAL_SHARE).max(SLOW_INTERVAL_MIN);
-        let step = self.probe.period.min(begins) * (size / CHEAP_ROWS + 1) as u32;
+        self.schedule_after(Instant::now(), size);
+    }
+
+    /// Schedules the next run after a response that arrived at `now`.
+    fn schedule_after(&mut self, now: Instant, size: usize) {
+        let early_interval = (now - self.started).mul_f64(SLOW_INTERVAL_SHARE).max(SLOW_INTERVAL_MIN);
+        let step = self.probe.period.min(early_interval) * (size / CHEAP_ROWS + 1) as u32;
         self.regular = if self.regular + step > now { self.regular + step } else { now + step };
         // Files contain counters, and are read together.
         self.next = match self.ask {
@@ -430,4 +434,48 @@ impl DueProbe {
 
 fn nanos(time: rustix::time::Timespec) -> Nanos {
     Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn due_probe(target: ProbeTarget, name: &str) -> DueProbe {
+        let mut all = DueProbe::all(target, 150_000).into_iter();
+        all.find(|due| due.probe.name == name).expect("the probe exists")
+    }
+
+    #[test]
+    fn slow_probes_begin_with_short_intervals() {
+        for (name, age, expected) in [
+            ("pg_scans", 0, 1_000),
+            ("pg_scans", 8, 2_000),
+            ("pg_scans", 100, 5_000),
+            ("pg_database", 100, 1_000),
+            ("pg_activity", 0, 100),
+        ] {
+            let mut due = due_probe(ProbeTarget::Postgres, name);
+            let now = due.started + Duration::from_secs(age);
+            due.regular = now;
+            due.schedule_after(now, 1);
+            assert_eq!(due.regular - now, Duration::from_millis(expected), "{name} after {age} s");
+        }
+    }
+
+    #[test]
+    fn only_queries_have_random_delays() {
+        let delays = |target, name| {
+            let mut due = due_probe(target, name);
+            let delay = |_| {
+                due.schedule_after(due.next, 1);
+                due.next - due.regular
+            };
+            (0..100).map(delay).collect::<Vec<Duration>>()
+        };
+        let random = delays(ProbeTarget::Postgres, "pg_activity");
+        assert!(random.iter().all(|delay| *delay <= RANDOM_DELAY_MAX), "{random:?}");
+        let mean = random.iter().sum::<Duration>() / random.len() as u32;
+        assert!((40..60).contains(&mean.as_millis()), "{mean:?}");
+        assert!(delays(ProbeTarget::Host, "host_cpu").iter().all(Duration::is_zero));
+    }
 }

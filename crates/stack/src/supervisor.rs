@@ -1,6 +1,7 @@
 //! Start, observation and stop of the stack's processes
 
 mod apart;
+mod control_groups;
 mod disk;
 mod error;
 mod in_use;
@@ -16,15 +17,15 @@ pub use protocol::{End, NodeId};
 
 use crate::host::Cgroups;
 use crate::interrupt;
-use crate::limits::{Group, HostLimits, LiftedRates, UnappliedLimit};
+use crate::limits::{Group, HostLimits, UnappliedLimit};
 use crate::log_parser::disk_full;
 use error::OrderError;
 use model::StaleRunDirectory;
 use model::message;
 use model::message::Message;
-use model::plan::{HostedNode, Limits};
+use model::plan::Limits;
 use protocol::{Order, Reply};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener};
 use std::os::fd::OwnedFd;
@@ -193,26 +194,6 @@ impl Supervisor {
         Ok(path)
     }
 
-    /// Assigns the hosts of nodes that start later. Nodes that are not listed are on no host. Returns the names of the
-    /// nodes whose host or whose host's limits changed.
-    pub fn set_hosts(&mut self, nodes: Vec<HostedNode>) -> BTreeSet<String> {
-        let host = |it: HostedNode| (it.node, HostLimits { name: it.host, limits: it.limits });
-        let hosts: BTreeMap<String, HostLimits> = nodes.into_iter().map(host).collect();
-        let before = std::mem::replace(&mut self.hosts, hosts);
-        let names = before.keys().chain(self.hosts.keys());
-        names.filter(|it| before.get(*it) != self.hosts.get(*it)).cloned().collect()
-    }
-
-    /// Control groups of the hosts of the nodes that run, by name of the host.
-    pub fn host_groups(&self) -> BTreeMap<String, Group> {
-        let started = self.started.iter().filter_map(|(id, it)| Some((*id, it.group.as_ref()?)));
-        let group = |(id, group): (NodeId, &Group)| {
-            let host = &self.hosts.get(&self.names[id.0 as usize])?.name;
-            Some((host.clone(), group.above(host)?))
-        };
-        started.filter_map(group).collect()
-    }
-
     /// Starts a process; [`Supervisor::await_ready`] checks whether it is ready.
     pub fn launch(&mut self, mut launch: Launch) -> Result<NodeId, NodeError> {
         // Each node on a host has the host's CPUs, so that the group of the host needs only the quota and the memory.
@@ -351,28 +332,6 @@ impl Supervisor {
             );
             self.failure(id, attempt, (&error).into())
         })
-    }
-
-    /// Control group of a node, if its limits need one. A restarted node uses the same group.
-    pub fn group(&self, id: NodeId) -> Option<&Group> {
-        self.started.get(&id).and_then(|it| it.group.as_ref())
-    }
-
-    /// Removes the CPU quotas and disk limits of a node and of its host, until the returned value is dropped.
-    pub fn lift_rates(&self, id: NodeId) -> LiftedRates {
-        let Some(group) = self.group(id) else { return LiftedRates::default() };
-        let mut lifted = group.lift_rates();
-        let host = self.hosts.get(&self.names[id.0 as usize]);
-        if let Some(above) = host.and_then(|it| group.above(&it.name)) {
-            lifted.extend(above.lift_rates());
-        }
-        lifted
-    }
-
-    /// Number of a node's processes that the OOM killer has ended so far because of the memory limit. Clients only
-    /// notice a closed connection.
-    pub fn oom_kills(&self, id: NodeId) -> u64 {
-        self.group(id).and_then(|it| it.usage().oom_kills).unwrap_or(0)
     }
 
     /// Limits of a node that could not be applied. Results that depend on them do not describe the requested setup.

@@ -147,7 +147,8 @@ fn users_do_not_begin_in_step() {
     ] {
         let duration = Some(Nanos::from_secs(20));
         let log = run(LoadPlan { duration, ..plan(scripts(&[1]), 1_000, 2, schedule.clone()) }, &world());
-        let early = log.records.iter().filter(|it| it.started < log.start + Nanos::from_millis(100)).count();
+        let tenth = log.start + Nanos::from_millis(100);
+        let early = log.records.iter().filter(|record| record.started < tenth).count();
         assert!(
             (60..=140).contains(&early),
             "{early} of about 100 in the first tenth of a second: {schedule:?}"

@@ -31,7 +31,7 @@ use stack::component::program::Programs;
 use stack::data_cache::DataCache;
 use stack::dataset::{LoadResult, Stage};
 use stack::interrupt::{with_interrupt, without_interrupt};
-use stack::limits::LiftedRates;
+use stack::limits::LiftedLimits;
 use stack::plans::IndexBuild;
 use stack::restore::{CachePreparation, CopyResult};
 use stack::source::SourceDump;
@@ -273,10 +273,10 @@ impl TestBed {
         let server = self.chain().server_identity()?;
         known.check(self.chain(), server.as_ref()).map_err(SetupError::OtherNode)?;
         if let Some(dataset) = &setup.dataset {
-            let server = self.chain().postgres().and_then(|it| it.node);
-            let lifted = server.map(|it| self.supervisor.lift_rates(it));
+            let server = self.chain().postgres().and_then(|node| node.node);
+            let lifted = server.map(|id| self.supervisor.lift_rate_limits(id));
             self.load_dataset(dataset, setup, on_update)?;
-            lifted.map_or(Ok(()), LiftedRates::restore).map_err(failed)?;
+            lifted.map_or(Ok(()), LiftedLimits::restore).map_err(failed)?;
         }
         if setup.stack.nodes.len() > 1 || setup.stack.replication.is_some() {
             self.set_up_chain(&setup.stack, setup.dataset.as_ref(), on_update)?;

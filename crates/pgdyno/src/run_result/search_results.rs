@@ -177,8 +177,7 @@ pub fn bottleneck_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<
 /// True if a step shows the limiter of its cell.
 fn shows_bottleneck(result: &StepResult, maximum: &Maximum) -> bool {
     let is_near = |result: &StepResult| {
-        let level = maximum.answer.level;
-        level.is_some_and(|it| result.step.level <= it * EDGE)
+        maximum.answer.level.is_some_and(|level| result.step.level <= level * EDGE)
             && matches!(result.outcome, LevelOutcome::NotSustained { .. })
     };
     if maximum.steps.iter().any(is_near) {

@@ -183,7 +183,7 @@ fn stop_reason(invalid: &InvalidReason, summary: &Summary) -> Option<SearchStopR
     });
     // The time for which a thread waits for a CPU includes the time for which its own quota throttles it.
     let is_throttled =
-        summary.validity.reasons.iter().any(|it| matches!(it, InvalidReason::Throttled { .. }));
+        summary.validity.reasons.iter().any(|reason| matches!(reason, InvalidReason::Throttled { .. }));
     let starved = starved.reduce(f64::max).filter(|_| !is_throttled);
     Some(match invalid {
         InvalidReason::AgentsLimit { .. }

@@ -127,12 +127,9 @@ repeat: 2
     command.env("XDG_CACHE_HOME", workspace.folder.join("cache")).env("PGDYNO_DATA_CACHE_SECONDS", "0");
     let running = workspace.spawn_command(&mut command);
     // Without its lock file, an entry counts as abandoned only after an hour.
-    let is_locked = |it: &PathBuf| it.join("lock").exists();
     super::workspace::retry_until("an entry is made", || {
-        match entries(&workspace).iter().filter(|it| is_locked(it)).count() {
-            0 | 1 => Err("no second entry yet".to_owned()),
-            _ => Ok(()),
-        }
+        let locked = entries(&workspace).iter().filter(|entry| entry.join("lock").exists()).count();
+        if locked < 2 { Err("no second entry yet".to_owned()) } else { Ok(()) }
     });
     drop(running);
     run(&workspace, "20", &["--set", "dataset.rows=50000"]).expect(0);

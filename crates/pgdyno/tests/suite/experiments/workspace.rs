@@ -440,6 +440,6 @@ pub fn for_each_at_once<T: Sync, R: Send>(
 /// Items that an environment variable names, separated by commas, or all items if it is `all`; `None` if it is not set.
 pub fn selected<'a, T>(variable: &str, items: &'a [T], name: impl Fn(&T) -> &str) -> Option<Vec<&'a T>> {
     let selection = std::env::var(variable).ok()?;
-    let is_wanted = |item: &&T| selection == "all" || selection.split(',').any(|it| it == name(item));
+    let is_wanted = |item: &&T| selection == "all" || selection.split(',').any(|wanted| wanted == name(item));
     Some(items.iter().filter(is_wanted).collect())
 }

@@ -130,7 +130,7 @@ fn await_use(supervisor: &mut Supervisor, node: NodeId, more: f64) {
 }
 
 #[test]
-fn lifted_rates_do_not_throttle_until_they_are_restored() {
+fn lifted_limits_do_not_throttle_until_they_are_restored() {
     let mut supervisor = start();
     let limits = |cpu: f64| Limits { cpu: Some(cpu), ..Limits::default() };
     supervisor.set_hosts(vec![HostedNode {
@@ -146,7 +146,7 @@ fn lifted_rates_do_not_throttle_until_they_are_restored() {
     let groups = [supervisor.group(node).unwrap().clone(), supervisor.host_groups()["host"].clone()];
     let throttled = || groups.each_ref().map(|it| it.usage().throttled.unwrap());
     await_use(&mut supervisor, node, 0.1);
-    let lifted = supervisor.lift_rates(node);
+    let lifted = supervisor.lift_rate_limits(node);
     // A period that has begun may still be throttled.
     await_use(&mut supervisor, node, 0.1);
     let before = throttled();
