@@ -22,6 +22,7 @@ mod http_server;
 mod interruptions;
 mod kept_data;
 mod known;
+mod lifted_limits;
 mod live;
 mod on_start;
 mod order;
