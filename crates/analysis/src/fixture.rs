@@ -86,6 +86,10 @@ pub fn replay_plan() -> BenchPlan {
 }
 
 pub fn open_plan() -> BenchPlan {
-    let model = LoadModelSummary::Open { schedule: "const(1000,10s)".to_owned(), arrivals: Spacing::Even };
+    let model = LoadModelSummary::Open {
+        schedule: "const(1000,10s)".to_owned(),
+        arrivals: Spacing::Even,
+        slack: Nanos::ZERO,
+    };
     BenchPlan { model, ..closed_plan() }
 }

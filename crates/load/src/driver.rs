@@ -202,6 +202,9 @@ pub struct DriverContext<'a> {
     pub abandon: &'a AtomicBool,
     /// Length of the busy-wait before a due time. If it is zero, the driver only sleeps.
     pub spin: Nanos,
+    /// Minimum time between two wake-ups of a thread. What is due or arrives in between is handled at the next wake-up, so
+    /// it is sent or received up to this much later. If it is zero, the driver wakes up at once.
+    pub slack: Nanos,
     /// Channel for reported events; each thread has a sender.
     pub events: Sender<LoadEvent>,
 }
@@ -243,6 +246,10 @@ struct DriverState {
     /// Start of the last round.
     last: Nanos,
     max_sleep: Nanos,
+    /// Time of the last wake-up; only kept up to date if there is a slack.
+    woken: Nanos,
+    /// True if the last round waited, so that the current one begins with a wake-up.
+    has_waited: bool,
     meter: ThreadMeter,
 }
 
@@ -257,6 +264,8 @@ impl DriverState {
             tick: Nanos::MAX,
             last: Nanos::MAX,
             max_sleep: Nanos::ZERO,
+            woken: Nanos::ZERO,
+            has_waited: false,
             meter: ThreadMeter::default(),
         }
     }
@@ -314,6 +323,28 @@ impl DriverState {
         self.max_sleep
     }
 
+    /// Sleeps until `slack` has passed since the last wake-up, if the driver waits. Returns how much of `wait` is left.
+    #[inline]
+    fn coalesce(&mut self, now: Nanos, wait: Nanos, ground: &DriverContext<'_>) -> Nanos {
+        if ground.slack == Nanos::ZERO {
+            return wait;
+        }
+        if std::mem::take(&mut self.has_waited) {
+            self.woken = now;
+        }
+        if wait == Nanos::ZERO {
+            return wait;
+        }
+        self.has_waited = true;
+        let pause = self.woken + ground.slack - now;
+        if pause == Nanos::ZERO {
+            return wait;
+        }
+        self.max_sleep = self.max_sleep.max(pause);
+        std::thread::sleep(Duration::from_nanos(pause.0));
+        wait - (ground.clock.now() - now)
+    }
+
     /// CPU usage and stalls of the thread since the window began.
     fn finish(self, now: Nanos) -> ThreadUsage {
         self.meter.finish(now)
@@ -359,4 +390,43 @@ fn index(conn: ConnId) -> usize {
 /// Error message of the operating system, without the error number.
 fn describe(error: rustix::io::Errno) -> String {
     io::Error::from(error).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two wake-ups are at least the slack apart, and a thread does not sleep if something is due.
+    #[test]
+    fn wakes_up_at_most_once_per_slack() {
+        let slack = Nanos::from_millis(2);
+        let (events, _receiver) = std::sync::mpsc::channel();
+        let ground = DriverContext {
+            postgres: &[],
+            services: &[],
+            clock: Clock::start(),
+            gate: &StartGate::new(1),
+            stop: &AtomicBool::new(false),
+            abandon: &AtomicBool::new(false),
+            spin: Nanos::ZERO,
+            slack,
+            events,
+        };
+        let wait = Nanos::from_secs(1);
+        let mut driver = DriverState::new();
+        // The first wait is not preceded by a wake-up.
+        let first = Nanos::from_secs(100);
+        assert_eq!(driver.coalesce(first, wait, &ground), wait);
+        let woken = ground.clock.now();
+        assert_eq!(driver.coalesce(woken, Nanos::ZERO, &ground), Nanos::ZERO);
+        assert_eq!(driver.max_sleep, Nanos::ZERO, "it does not sleep");
+        let left = driver.coalesce(woken, wait, &ground);
+        assert!(ground.clock.now() >= woken + slack && left <= wait - slack, "{left:?}");
+        // The next due time is nearer than the slack.
+        let woken = ground.clock.now();
+        assert_eq!(driver.coalesce(woken, Nanos(1), &ground), Nanos::ZERO);
+        assert!(ground.clock.now() >= woken + slack && driver.max_sleep >= slack);
+        let none = DriverContext { slack: Nanos::ZERO, ..ground };
+        assert_eq!(driver.coalesce(woken, wait, &none), wait);
+    }
 }

@@ -156,6 +156,10 @@ pub enum LoadModelSummary {
         /// Text of the schedule as the user wrote it, or the rate of `-R`.
         schedule: String,
         arrivals: Spacing,
+        /// Minimum time between two wake-ups of a thread. Arrivals may be sent this much later than they are due, and
+        /// response times may be this much too long.
+        #[serde(rename = "slack_ns", default)]
+        slack: Nanos,
     },
     /// Sessions of a recording, whose requests were sent at their recorded times.
     Replay {

@@ -33,6 +33,8 @@ pub struct LoadConfig {
     pub driver: Driver,
     /// Busy-wait time: a thread busy-waits instead of sleeping for this time before each due time.
     pub spin: Nanos,
+    /// Minimum time between two wake-ups of a thread: see [`DriverContext::slack`].
+    pub slack: Nanos,
     /// True if the listener receives every record.
     pub log: bool,
     /// Flag that ends the run and cancels transactions in flight.
@@ -192,6 +194,7 @@ pub fn run_with_ledger(
                 stop,
                 abandon: &ready.abandon,
                 spin: ready.spin,
+                slack: ready.slack,
                 events: sender.clone(),
             };
             let name = thread::Builder::new().name(format!("load-{k}"));

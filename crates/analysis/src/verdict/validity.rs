@@ -70,7 +70,11 @@ pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
     let mut doubts = Vec::new();
     let service = summary.total.service.mean.unwrap_or_default();
     let tolerated = |share: f64| Nanos::from_secs_f64(service.as_secs_f64() * share);
-    let lag_max = SEND_LAG_MAX.max(tolerated(SEND_LAG_SHARE));
+    let slack = match summary.plan.model {
+        LoadModelSummary::Open { slack, .. } => slack,
+        LoadModelSummary::Closed { .. } | LoadModelSummary::Replay { .. } => Nanos::ZERO,
+    };
+    let lag_max = slack + SEND_LAG_MAX.max(tolerated(SEND_LAG_SHARE));
     match late_cause(&summary.generator.send_lag, &summary.generator.jitter, lag_max) {
         Some(LateCause::Generator(it)) => reasons.push(it),
         Some(LateCause::Host(it)) => doubts.push(it),

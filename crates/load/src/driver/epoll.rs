@@ -39,10 +39,12 @@ pub(super) fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) ->
         let wait = progress.sleep_until(now, deadline);
         // Shortly before the due time, the driver polls instead of sleeping.
         let sleep = wait - ground.spin;
+        let spins = sleep == Nanos::ZERO && wait > Nanos::ZERO;
+        let sleep = progress.coalesce(now, sleep, ground);
         events.clear();
         driver.wait(&mut events, sleep)?;
         progress.meter.wakeups += 1;
-        if sleep == Nanos::ZERO && wait > Nanos::ZERO && events.is_empty() {
+        if spins && events.is_empty() {
             progress.meter.spun += ground.clock.now() - now;
         }
         for event in &events {

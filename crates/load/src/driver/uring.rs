@@ -70,10 +70,15 @@ pub(super) fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) ->
         let Some(deadline) = driver.perform() else { break };
         let wait = progress.sleep_until(now, deadline);
         let sleep = wait - ground.spin;
+        let spins = sleep == Nanos::ZERO && wait > Nanos::ZERO;
+        if ground.slack > Nanos::ZERO && sleep > Nanos::ZERO {
+            driver.submit(Nanos::ZERO)?;
+        }
+        let sleep = progress.coalesce(now, sleep, ground);
         driver.submit(sleep)?;
         progress.meter.wakeups += 1;
         completed.extend(driver.ring.completion().take(COMPLETIONS));
-        if sleep == Nanos::ZERO && wait > Nanos::ZERO && completed.is_empty() {
+        if spins && completed.is_empty() {
             progress.meter.spun += ground.clock.now() - now;
         }
         for entry in completed.drain(..) {

@@ -83,6 +83,7 @@ fn record_requests(driver: Driver, method: Method, address: &Address, service: &
         stop: &stop,
         abandon: &abandon,
         spin,
+        slack: Nanos::ZERO,
         events,
     };
     driver.drive(shard, &ground).expect("the driver has its resources").shard.recorder

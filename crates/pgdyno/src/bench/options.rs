@@ -82,6 +82,8 @@ pub struct BenchOptions {
     /// Busy-wait time: a thread busy-waits instead of sleeping for this time before each due time. Zero disables
     /// busy-waiting.
     pub spin: Nanos,
+    /// Minimum time between two wake-ups of a thread. Zero lets it wake up whenever something is due or arrives.
+    pub slack: Nanos,
     pub per_command: bool,
     pub failures_detailed: bool,
     pub verbose_errors: bool,

@@ -16,6 +16,7 @@ pub fn plan(options: &BenchOptions, ready: &LoadConfig, tables: Option<Tables>, 
             false => Vec::new(),
         },
     };
+    let open = |schedule, arrivals| LoadModelSummary::Open { schedule, arrivals, slack: options.slack };
     BenchPlan {
         scripts: ready.work.plan().program.scripts.iter().map(script).collect(),
         scale: scale(options, tables),
@@ -31,12 +32,8 @@ pub fn plan(options: &BenchOptions, ready: &LoadConfig, tables: Option<Tables>, 
         },
         model: match &options.pace {
             ArrivalModel::Closed { think } => LoadModelSummary::Closed { think: *think },
-            ArrivalModel::Rate { rate, spacing } => {
-                LoadModelSummary::Open { schedule: rate.to_string(), arrivals: *spacing }
-            }
-            ArrivalModel::Schedule { text, spacing, .. } => {
-                LoadModelSummary::Open { schedule: text.clone(), arrivals: *spacing }
-            }
+            ArrivalModel::Rate { rate, spacing } => open(rate.to_string(), *spacing),
+            ArrivalModel::Schedule { text, spacing, .. } => open(text.clone(), *spacing),
         },
         reconnect: options.reconnect,
         latency_limit: options.latency_limit,

@@ -133,6 +133,7 @@ pub fn prepare_for(
         services: addresses,
         driver,
         spin: options.spin,
+        slack: options.slack,
         log: options.log.is_some(),
         abandon: Arc::default(),
     };

@@ -93,6 +93,7 @@ fn ledger_records_every_write_once() {
             services: vec![Address::Tcp(address)],
             driver,
             spin: Nanos::ZERO,
+            slack: Nanos::ZERO,
             log: false,
             abandon: Arc::default(),
         };

@@ -181,6 +181,7 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
         services: addresses,
         driver,
         spin: SPIN,
+        slack: Nanos::ZERO,
         log: inputs.additional.is_some(),
         abandon: Arc::clone(inputs.abandoned),
     };
@@ -405,6 +406,8 @@ fn seeding(program: &Program, variables: &[(&str, i64)], clients: u32, threads: 
 /// Description of the load for the report.
 fn describe(setup: &Setup, plan: &LoadPlan, driver: Driver, seed: u64) -> summary::BenchPlan {
     let load = &setup.load;
+    let open =
+        |schedule, arrivals| summary::LoadModelSummary::Open { schedule, arrivals, slack: Nanos::ZERO };
     summary::BenchPlan {
         scripts: operation_steps::operations(setup),
         scale: 1,
@@ -417,12 +420,8 @@ fn describe(setup: &Setup, plan: &LoadPlan, driver: Driver, seed: u64) -> summar
         model: match &load.model {
             LoadModel::Closed { think, .. } => summary::LoadModelSummary::Closed { think: *think },
             LoadModel::Users { .. } => summary::LoadModelSummary::Closed { think: Nanos::ZERO },
-            LoadModel::Open { schedule, arrivals, .. } => {
-                summary::LoadModelSummary::Open { schedule: schedule.clone(), arrivals: *arrivals }
-            }
-            LoadModel::Log { .. } => {
-                summary::LoadModelSummary::Open { schedule: RECORDED.to_owned(), arrivals: Spacing::Even }
-            }
+            LoadModel::Open { schedule, arrivals, .. } => open(schedule.clone(), *arrivals),
+            LoadModel::Log { .. } => open(RECORDED.to_owned(), Spacing::Even),
             LoadModel::Replay { recording, speed } => {
                 summary::LoadModelSummary::Replay { recording: recording.name(), speed: *speed }
             }

@@ -47,7 +47,11 @@ fn world() -> SimulatedSystem {
 fn measure(schedule: Schedule, world: &SimulatedSystem, users: u32) -> Summary {
     let model = match &schedule {
         Schedule::Closed { think } => LoadModelSummary::Closed { think: *think },
-        _ => LoadModelSummary::Open { schedule: "const(500,6s)".to_owned(), arrivals: Spacing::Even },
+        _ => LoadModelSummary::Open {
+            schedule: "const(500,6s)".to_owned(),
+            arrivals: Spacing::Even,
+            slack: Nanos::ZERO,
+        },
     };
     let source = ScriptSource::new("pay", "SELECT 1;\n");
     let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is right");

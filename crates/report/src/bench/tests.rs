@@ -89,7 +89,11 @@ fn full_summary() -> Summary {
         partitions: Some(Partitions { method: PartitionMethod::Hash, count: 7 }),
         max_tries: 5,
         end: EndCondition::Time(Nanos::from_secs(10)),
-        model: LoadModelSummary::Open { schedule: "line(1,200,200s)".to_owned(), arrivals: Spacing::Even },
+        model: LoadModelSummary::Open {
+            schedule: "line(1,200,200s)".to_owned(),
+            arrivals: Spacing::Even,
+            slack: Nanos::ZERO,
+        },
         reconnect: true,
         latency_limit: Some(Nanos::from_millis(50)),
         ..summary.plan

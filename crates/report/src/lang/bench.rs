@@ -69,21 +69,26 @@ impl Lang {
             ServerTransport::Tcp => "TCP".to_owned(),
             ServerTransport::TcpTls { version } => say!(self, "bench-tls", version),
         };
-        let model = match &plan.model {
+        let mut model = match &plan.model {
             LoadModelSummary::Closed { think: Nanos::ZERO } => say!(self, "bench-closed-model"),
             LoadModelSummary::Closed { think } => {
                 say!(self, "bench-closed-model-thinking", time = self.numbers().chosen(*think))
             }
-            LoadModelSummary::Open { schedule, arrivals: Spacing::Even } => {
+            LoadModelSummary::Open { schedule, arrivals: Spacing::Even, .. } => {
                 say!(self, "bench-open-model-even", schedule)
             }
-            LoadModelSummary::Open { schedule, arrivals: Spacing::Poisson } => {
+            LoadModelSummary::Open { schedule, arrivals: Spacing::Poisson, .. } => {
                 say!(self, "bench-open-model-poisson", schedule)
             }
             LoadModelSummary::Replay { recording, speed } => {
                 say!(self, "bench-replay", recording, speed = self.numbers().plain(*speed))
             }
         };
+        if let LoadModelSummary::Open { slack, .. } = plan.model
+            && slack > Nanos::ZERO
+        {
+            model = say!(self, "bench-slack", model, time = self.numbers().chosen(slack));
+        }
         let Server { version, address, database, .. } = server;
         let origin = server.origin.as_ref();
         let server = match server.is_postgres() {

@@ -179,12 +179,13 @@ fn plan(model: LoadModelSummary) -> BenchPlan {
 }
 
 fn models() -> Vec<LoadModelSummary> {
-    let open = |arrivals| LoadModelSummary::Open { schedule: "№(1)".to_owned(), arrivals };
+    let open = |arrivals, slack| LoadModelSummary::Open { schedule: "№(1)".to_owned(), arrivals, slack };
     let all = vec![
         LoadModelSummary::Closed { think: Nanos::ZERO },
         LoadModelSummary::Closed { think: Nanos::from_millis(50) },
-        open(Spacing::Even),
-        open(Spacing::Poisson),
+        open(Spacing::Even, Nanos::ZERO),
+        open(Spacing::Poisson, Nanos::ZERO),
+        open(Spacing::Even, Nanos::from_micros(200)),
         LoadModelSummary::Replay { recording: "№".to_owned(), speed: 2.5 },
     ];
     covers!(all, LoadModelSummary: Closed, Open, Replay);

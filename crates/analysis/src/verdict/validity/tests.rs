@@ -122,6 +122,20 @@ fn invalid_if_the_generator_is_late() {
         "Late { quantile: 0.9, lag: Nanos(5000000), jitter: Some(Nanos(50000)) }",
     );
     check(open_plan(), |it| it.interval.send_lag = millis(18, 5), "");
+    // A slack allows the lag.
+    let slack = |millis| {
+        let LoadModelSummary::Open { schedule, arrivals, .. } = open_plan().model else {
+            panic!("an open model");
+        };
+        let model = LoadModelSummary::Open { schedule, arrivals, slack: Nanos::from_millis(millis) };
+        BenchPlan { model, ..open_plan() }
+    };
+    check(slack(5), |it| it.interval.send_lag = millis(1000, 5), "");
+    check(
+        slack(3),
+        |it| it.interval.send_lag = millis(1000, 5),
+        "Late { quantile: 0.99, lag: Nanos(5000000), jitter: Some(Nanos(50000)) }",
+    );
 }
 
 /// A disturbance counts if it could have changed the result: 121 ms matter for answers of 5 ms, but not of 5.9 s.

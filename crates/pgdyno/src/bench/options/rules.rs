@@ -17,6 +17,8 @@ use wire::http::Method;
 
 /// Default busy-wait time: about the longest delay with which the kernel wakes a sleeping thread.
 const DEFAULT_SPIN: Nanos = Nanos::from_micros(30);
+/// Largest slack. A thread checks after each wake-up whether the run was interrupted.
+const SLACK_MAX: Nanos = Nanos::from_millis(100);
 
 /// Command that `draft` describes. The command is valid only if no diagnostics were added.
 pub fn resolve(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchCommand {
@@ -90,6 +92,7 @@ fn run(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchComman
         ));
     }
     let fleet = fleet(&mut draft, diagnostics);
+    let (spin, slack) = spin_and_slack(&draft, diagnostics);
     BenchCommand::Run(Box::new(BenchOptions {
         fleet,
         log: log(&draft, end, diagnostics),
@@ -117,7 +120,8 @@ fn run(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchComman
         defines: draft.defines,
         seed: draft.seed.unwrap_or(SeedOption::Time { explicit: false }),
         driver: draft.driver,
-        spin: draft.spin.unwrap_or(DEFAULT_SPIN),
+        spin,
+        slack,
         per_command: draft.per_command,
         arguments: draft.arguments,
         objectives: draft.objectives,
@@ -247,7 +251,11 @@ fn pace(draft: &Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> ArrivalModel 
         }
         (None, None) => ArrivalModel::Closed { think: draft.think.unwrap_or_default() },
     };
-    let of_open = [("--arrivals", draft.arrivals.is_some()), ("--max-backlog", draft.max_backlog.is_some())];
+    let of_open = [
+        ("--arrivals", draft.arrivals.is_some()),
+        ("--max-backlog", draft.max_backlog.is_some()),
+        ("--slack", draft.slack.is_some()),
+    ];
     for (option, _) in of_open.into_iter().filter(|(_, given)| *given && !pace.is_open()) {
         diagnostics.push(OptionDiagnostic::new(
             format!("{option} is allowed only in the open model"),
@@ -261,6 +269,27 @@ fn pace(draft: &Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> ArrivalModel 
         ));
     }
     pace
+}
+
+/// Busy-wait before a due time, and minimum time between two wake-ups. A thread that busy-waits does not need to wake up.
+fn spin_and_slack(draft: &Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> (Nanos, Nanos) {
+    let slack = draft.slack.unwrap_or_default();
+    if slack > SLACK_MAX {
+        diagnostics.push(OptionDiagnostic::new(
+            "--slack must be at most 100ms",
+            "give a shorter time, such as --slack=200us",
+        ));
+    }
+    if slack == Nanos::ZERO {
+        return (draft.spin.unwrap_or(DEFAULT_SPIN), slack);
+    }
+    if draft.spin.is_some_and(|it| it > Nanos::ZERO) {
+        diagnostics.push(OptionDiagnostic::new(
+            "--slack cannot be used with --spin",
+            "leave one of them out: --slack saves CPU time, --spin costs CPU time",
+        ));
+    }
+    (Nanos::ZERO, slack)
 }
 
 fn progress(draft: &Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<ProgressReport> {

@@ -77,6 +77,10 @@ fn accepts_pgdyno_options() {
     let even = ArrivalModel::Rate { rate: PerSecond(10.0), spacing: Spacing::Even };
     assert_eq!(run("-R 10 --arrivals=even --driver io_uring").pace, even);
     assert_eq!(run("--spin 10us").spin, Nanos::from_micros(10));
+    // A thread that busy-waits would not need to wake up.
+    let coalescing = run("-R 10 --slack 200us");
+    assert_eq!((coalescing.spin, coalescing.slack), (Nanos::ZERO, Nanos::from_micros(200)));
+    assert_eq!(run("-R 10 --slack 0us").spin, run("-R 10").spin);
     for driver in Driver::ALL {
         assert_eq!(run(&format!("--driver {}", driver.name())).driver, Some(driver));
     }
@@ -92,7 +96,7 @@ fn accepts_unambiguous_abbreviations() {
     check_diagnostics(
         "--s 1",
         &["option '--s' is ambiguous; possibilities: '--scale' '--skip-some-updates' '--select-only' \
-                      '--sampling-rate' '--show-script' '--schedule' '--spin' '--save' '--strict'"],
+                      '--sampling-rate' '--show-script' '--schedule' '--spin' '--slack' '--save' '--strict'"],
     );
 }
 
@@ -170,6 +174,9 @@ fn diagnostics_have_pgbench_texts() {
         ("--latency-limit=1e300", "invalid latency limit: \"1e300\""),
         ("--think 1e300s", "invalid duration \"1e300s\" for option --think"),
         ("-R 1 --max-backlog 2147483647", "--max-backlog must be in range 0..10000000"),
+        ("--slack 1ms", "--slack is allowed only in the open model"),
+        ("-R 1 --slack 101ms", "--slack must be at most 100ms"),
+        ("-R 1 --slack 1ms --spin 1us", "--slack cannot be used with --spin"),
         ("-l --sampling-rate=1.5", "invalid sampling rate: \"1.5\""),
         ("-b se@0 -b si@0", "total script weight must not be zero"),
         ("-i -S", "some of the specified options cannot be used in initialization (-i) mode"),

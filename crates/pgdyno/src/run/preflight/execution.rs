@@ -136,6 +136,7 @@ pub fn execute(
         stop: &stop,
         abandon: &abandoned,
         spin: Nanos::ZERO,
+        slack: Nanos::ZERO,
         events,
     };
     let driven = thread::scope(|scope| {
