@@ -1,14 +1,14 @@
 //! Benchmark of pgdyno against pgbench: CPU cost and accuracy
 //!
 //! Runs alternate against one throw-away server. Ratios are computed within each round; the result is their median.
-//! Prints a table with the figures that issue "The engine" asks for. Run `./x bench`, or `./x bench quick` for one
-//! short round.
+//! Run `./x bench`, `./x bench quick` for one short round, or `./x bench WORD` for the figures whose name contains this word.
 
 use serde_json::Value;
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::tickets::Tickets;
 use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};
+use stack::tls_files::TlsFiles;
 use std::error::Error;
 use std::fs;
 use std::io::Write as _;
@@ -18,12 +18,126 @@ use std::time::{Duration, Instant};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-const SCRIPT: &str =
-    "\\set r random(1, 1000000)\nSELECT id, fkRide, fio, contact, fkSeat FROM book.tickets WHERE id = :r;\n";
+/// Connection to the server.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Transport {
+    Unix,
+    Tcp,
+    Tls,
+    /// Unix socket, on which the server asks for a password with SCRAM. On the others it does not.
+    Scram,
+}
+
+impl Transport {
+    fn name(self) -> &'static str {
+        match self {
+            Transport::Unix | Transport::Scram => "Unix socket",
+            Transport::Tcp => "TCP",
+            Transport::Tls => "TLS",
+        }
+    }
+
+    /// Variables for libpq and pgdyno, in addition to those of the Unix socket.
+    fn environment(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Transport::Unix => &[],
+            Transport::Tcp => &[("PGHOST", "127.0.0.1")],
+            Transport::Tls => &[("PGHOST", "127.0.0.1"), ("PGSSLMODE", "require")],
+            Transport::Scram => &[("PGUSER", "scram"), ("PGPASSWORD", "scram")],
+        }
+    }
+}
+
+/// Script that both programs run.
+#[derive(Clone, Copy)]
+enum Script {
+    Select,
+    Pipeline,
+    Large,
+    Rows,
+    One,
+}
+
+impl Script {
+    fn text(self) -> String {
+        const SELECT: &str = "SELECT id, fkRide, fio, contact, fkSeat FROM book.tickets WHERE id = :r;\n";
+        let random = "\\set r random(1, 1000000)\n";
+        match self {
+            Script::Select => format!("{random}{SELECT}"),
+            Script::Pipeline => format!("{random}\\startpipeline\n{}\\endpipeline\n", SELECT.repeat(10)),
+            Script::Large => "SELECT body FROM large;\n".to_owned(),
+            Script::Rows => "SELECT * FROM book.tickets WHERE id <= 5000;\n".to_owned(),
+            Script::One => "SELECT 1;\n".to_owned(),
+        }
+    }
+}
+
+/// Load that both programs apply.
+struct Comparison {
+    /// Difference from a prepared statement that reads one row.
+    kind: &'static str,
+    script: Script,
+    transport: Transport,
+    clients: u32,
+    /// Options of both programs.
+    options: &'static [&'static str],
+    /// Options of pgdyno.
+    own_options: &'static [&'static str],
+    /// Greatest CPU time per transaction relative to pgbench's that is asked for, with epoll and with io_uring.
+    asked: [f64; 2],
+}
+
+const PREPARED: &[&str] = &["-M", "prepared"];
+const OPEN: &[&str] = &["-M", "prepared", "-R", "20000"];
+
+/// Loads of the closed model with a prepared statement.
+const fn closed(transport: Transport, clients: u32, asked: [f64; 2]) -> Comparison {
+    let (script, options, own_options) = (Script::Select, PREPARED, &[]);
+    Comparison { kind: "", script, transport, clients, options, own_options, asked }
+}
+
+/// Loads of another kind.
+const fn special(
+    kind: &'static str,
+    script: Script,
+    transport: Transport,
+    clients: u32,
+    options: &'static [&'static str],
+    asked: f64,
+) -> Comparison {
+    Comparison { kind, script, transport, clients, options, own_options: &[], asked: [asked; 2] }
+}
+
+const fn open(kind: &'static str, own_options: &'static [&'static str]) -> Comparison {
+    let (script, transport) = (Script::Select, Transport::Unix);
+    Comparison { kind, script, transport, clients: 64, options: OPEN, own_options, asked: [0.7; 2] }
+}
+
+const COMPARISONS: [Comparison; 17] = [
+    closed(Transport::Unix, 1, [0.75; 2]),
+    closed(Transport::Unix, 8, [0.75; 2]),
+    closed(Transport::Unix, 64, [0.52; 2]),
+    closed(Transport::Unix, 512, [0.52; 2]),
+    closed(Transport::Tcp, 1, [0.75; 2]),
+    closed(Transport::Tcp, 8, [0.75; 2]),
+    closed(Transport::Tcp, 64, [0.60; 2]),
+    closed(Transport::Tcp, 512, [0.60; 2]),
+    special("prepared", Script::Select, Transport::Tls, 64, PREPARED, 0.85),
+    special("simple", Script::Select, Transport::Tls, 64, &["-M", "simple"], 0.85),
+    special("pipelines of ten", Script::Pipeline, Transport::Unix, 64, PREPARED, 0.7),
+    special("result of 1 MB", Script::Large, Transport::Unix, 8, PREPARED, 0.67),
+    special("5,000 rows", Script::Rows, Transport::Unix, 8, PREPARED, 0.67),
+    special("login with SCRAM", Script::One, Transport::Scram, 8, &["-M", "simple", "-C"], 0.67),
+    open("20,000/s", &["--no-spin"]),
+    open("20,000/s, slack 50 µs", &["--no-spin", "--slack=50us"]),
+    open("20,000/s, slack 200 µs", &["--no-spin", "--slack=200us"]),
+];
 
 fn main() -> Result<()> {
-    let quick = std::env::args().any(|it| it == "quick");
-    let (rounds, secs) = if quick { (1, 2) } else { (5, 5) };
+    let words: Vec<String> = std::env::args().skip(1).filter(|it| !it.starts_with("--")).collect();
+    let quick = words.iter().any(|it| it == "quick");
+    let words: Vec<String> = words.into_iter().filter(|it| it != "quick").collect();
+    let (rounds, secs) = if quick { (1, 1) } else { (7, 3) };
     let installation =
         InstallationSearch::from_environment(None, None).find_first().map_err(|it| format!("{it:?}"))?;
     let pgbench = installation.bin.join("pgbench");
@@ -39,29 +153,38 @@ fn main() -> Result<()> {
     fs::copy(env!("CARGO_BIN_EXE_pgdyno"), &pgdyno)?;
     let keeper = KeeperProgram { program: pgdyno.clone(), arguments: vec!["keeper"] };
     let mut supervisor = Supervisor::start(&keeper).map_err(|it| format!("{it:?}"))?;
-    let settings = Settings { max_connections: 300, ..Settings::default() };
+    let tls = Some(TlsFiles::make(&supervisor).map_err(|it| format!("{it:?}"))?);
+    let settings = Settings { max_connections: 600, tls, ..Settings::default() };
     let postgres =
         Postgres::start(&mut supervisor, &installation, &settings).map_err(|it| format!("{it:?}"))?;
-    trust_all_connections(&postgres)?;
-    let mut connection = postgres.target().open(Duration::from_secs(10)).map_err(|it| format!("{it:?}"))?;
-    eprintln!("loading book.tickets");
-    Tickets::default().load(&mut connection, &mut |_| {}).map_err(|it| format!("{it:?}"))?;
-    drop(connection);
-    let script = scratch.join("select.sql");
-    fs::write(&script, SCRIPT)?;
-    let bench = Bench { pgbench, pgdyno, script, postgres: &postgres, rounds, secs };
+    set_up(&postgres)?;
+    let script = scratch.join("script.sql");
+    let bench = Bench { pgbench, pgdyno, script, postgres: &postgres, rounds, secs, words };
     println!("{rounds} rounds of {secs} s, interleaved, on {}\n", connection_version(&postgres)?);
-    println!("{:58} {:>8} {:>17} {:>9}", "", "median", "least…greatest", "asked for");
+    println!("{:70} {:>8} {:>17} {:>9}", "", "median", "least…greatest", "asked for");
     let measured = bench.run_all(quick);
     fs::remove_dir_all(&scratch)?;
     measured
 }
 
-/// Allows logins without a password. pgbench spends 0.9 ms of CPU on each SCRAM login, which is not compared here.
-fn trust_all_connections(postgres: &Postgres) -> Result<()> {
-    fs::write(postgres.data.join("pg_hba.conf"), "local all all trust\nhost all all 127.0.0.1/32 trust\n")?;
+/// Loads the data, and allows logins without a password, except for the user `scram`.
+fn set_up(postgres: &Postgres) -> Result<()> {
+    eprintln!("loading book.tickets");
     let mut connection = postgres.target().open(Duration::from_secs(10)).map_err(|it| format!("{it:?}"))?;
-    connection.query("select pg_reload_conf()").map_err(|it| format!("{it:?}"))?;
+    Tickets::default().load(&mut connection, &mut |_| {}).map_err(|it| format!("{it:?}"))?;
+    let access = "local all scram scram-sha-256\nlocal all all trust\nhost all all 127.0.0.1/32 trust\n";
+    fs::write(postgres.data.join("pg_hba.conf"), access)?;
+    for statement in [
+        "create table large as select repeat('x', 1000000) as body",
+        // Without compression, the server only copies the value.
+        "alter table large alter body set storage external",
+        "update large set body = body || ''",
+        "vacuum full large",
+        "create role scram login password 'scram'",
+        "select pg_reload_conf()",
+    ] {
+        connection.query(statement).map_err(|it| format!("{it:?}"))?;
+    }
     Ok(())
 }
 
@@ -78,6 +201,8 @@ struct Bench<'a> {
     postgres: &'a Postgres,
     rounds: usize,
     secs: u32,
+    /// Words of which a figure's name must contain one; empty for all figures.
+    words: Vec<String>,
 }
 
 /// Result of one run.
@@ -97,28 +222,37 @@ impl Run {
 
 impl Bench<'_> {
     fn run_all(&self, quick: bool) -> Result<()> {
-        for tcp in [false, true] {
-            for clients in [8, 64] {
-                self.compare_cost(tcp, clients)?;
-            }
+        for comparison in &COMPARISONS {
+            self.compare(comparison)?;
         }
         self.send_lag()?;
         self.compare_initialisation(if quick { 2 } else { 100 })
     }
 
+    fn is_wanted(&self, name: &str) -> bool {
+        self.words.is_empty() || self.words.iter().any(|it| name.contains(it.as_str()))
+    }
+
     /// Compares CPU time per transaction and throughput with pgbench's.
-    fn compare_cost(&self, tcp: bool, clients: u32) -> Result<()> {
+    fn compare(&self, load: &Comparison) -> Result<()> {
+        let kind = if load.kind.is_empty() { String::new() } else { format!(", {}", load.kind) };
+        let name = format!("{}, {} clients{kind}", load.transport.name(), load.clients);
+        if !self.is_wanted(&name) {
+            return Ok(());
+        }
+        fs::write(&self.script, load.script.text())?;
         let mut ratios = [(); 4].map(|()| Vec::new());
-        let mut user = [(); 2].map(|()| Vec::new());
+        let mut micros = [(); 3].map(|()| Vec::new());
+        let mut lags = [(); 2].map(|()| [(); 2].map(|()| Vec::new()));
+        let secs = self.secs.to_string();
+        let clients = load.clients.to_string();
+        let script = self.script_path()?;
+        let common = [&["-n", "-f", script, "-c", &clients, "-j", "1", "-T", &secs], load.options].concat();
         for round in 0..self.rounds {
-            let secs = self.secs.to_string();
-            let clients = clients.to_string();
-            let script = self.script.to_str().ok_or("the temporary directory's name is not text")?;
-            let common = ["-n", "-M", "prepared", "-f", script, "-c", &clients, "-j", "1", "-T", &secs];
-            let theirs = || self.run(&self.pgbench, &common, tcp);
+            let theirs = || self.run(&self.pgbench, &common, load.transport);
             let ours = |driver: &str| {
-                let arguments = [&["bench", "--json", "--driver", driver], &common[..]].concat();
-                self.run(&self.pgdyno, &arguments, tcp)
+                let own = [&["bench", "--json", "--driver", driver], &common[..], load.own_options].concat();
+                self.run(&self.pgdyno, &own, load.transport)
             };
             // The order alternates, so that drift favours neither program.
             let (pgbench, epoll, uring) = if round % 2 == 0 {
@@ -132,43 +266,63 @@ impl Bench<'_> {
                 ratios[k].push(run.cpu_each() / pgbench.cpu_each());
                 ratios[2 + k].push(run.transactions / pgbench.transactions);
                 let json: Value = serde_json::from_str(&run.output)?;
-                user[k]
-                    .push(json["generator"]["per_transaction"]["user_ns"].as_f64().unwrap_or(f64::NAN) / 1e3);
+                for (lags, quantile) in lags[k].iter_mut().zip(["p50_ns", "p99_ns"]) {
+                    lags.extend(json["generator"]["send_lag"][quantile].as_f64().map(|it| it / 1e3));
+                }
+            }
+            for (micros, run) in micros.iter_mut().zip([&epoll, &uring, &pgbench]) {
+                micros.push(1e6 * run.cpu_each());
             }
         }
-        let hop = if tcp { "TCP" } else { "Unix socket" };
-        let asked = match (tcp, clients) {
-            (false, 8) => [0.80, 0.80],
-            (true, 8) => [0.85, 0.85],
-            (false, _) => [0.80, 0.65],
-            (true, _) => [0.90, 0.75],
-        };
         for (k, driver) in ["epoll", "io_uring"].into_iter().enumerate() {
-            let label = |figure: &str| format!("{figure}, {hop}, {clients} clients, {driver}");
-            row(
-                &label("CPU per transaction, relative to pgbench"),
-                &ratios[k],
-                &format!("≤ {:.2}", asked[k]),
-            );
-            row(&label("transactions per second, relative to pgbench"), &ratios[2 + k], "≥ 1.00");
-            row(&label("user-space CPU per transaction, µs"), &user[k], "≤ 0.5");
+            let label = |figure: &str| format!("{figure}, {name}, {driver}");
+            row(&label("CPU ÷ pgbench's"), &ratios[k], &format!("≤ {:.2}", load.asked[k]));
+            row(&label("CPU, µs"), &micros[k], "");
+            match &lags[k] {
+                [median, _] if median.is_empty() => {
+                    row(&label("throughput ÷ pgbench's"), &ratios[2 + k], "≥ 1.00");
+                }
+                [median, p99] => {
+                    row(&label("send lag, median, µs"), median, "");
+                    row(&label("send lag, p99, µs"), p99, "");
+                }
+            }
         }
+        row(&format!("CPU, µs, {name}, pgbench"), &micros[2], "");
         Ok(())
     }
 
+    fn script_path(&self) -> Result<&str> {
+        Ok(self.script.to_str().ok_or("the temporary directory's name is not text")?)
+    }
+
+    /// Measures the send lag with the default busy-wait.
     fn send_lag(&self) -> Result<()> {
+        if !self.is_wanted("send lag") {
+            return Ok(());
+        }
+        fs::write(&self.script, Script::Select.text())?;
         for driver in ["epoll", "io_uring"] {
             let (mut median, mut ratio, mut p99s) = (Vec::new(), Vec::new(), Vec::new());
             for _ in 0..self.rounds {
-                let script = self.script.to_str().ok_or("the temporary directory's name is not text")?;
                 let secs = self.secs.to_string();
                 let open = ["-R", "20000", "--arrivals", "even", "-c", "64", "-j", "1", "-T", &secs];
                 let arguments = [
-                    &["bench", "--json", "--driver", driver, "-n", "-M", "prepared", "-f", script],
+                    &[
+                        "bench",
+                        "--json",
+                        "--driver",
+                        driver,
+                        "-n",
+                        "-M",
+                        "prepared",
+                        "-f",
+                        self.script_path()?,
+                    ],
                     &open[..],
                 ]
                 .concat();
-                let run = self.run(&self.pgdyno, &arguments, false)?;
+                let run = self.run(&self.pgdyno, &arguments, Transport::Unix)?;
                 let json: Value = serde_json::from_str(&run.output)?;
                 let micros = |quantity: &str, q: &str| {
                     json["generator"][quantity][q].as_f64().unwrap_or(f64::NAN) / 1e3
@@ -185,6 +339,10 @@ impl Bench<'_> {
     }
 
     fn compare_initialisation(&self, scale: u32) -> Result<()> {
+        let name = format!("wall time of -i -s {scale} ÷ pgbench's");
+        if !self.is_wanted(&name) {
+            return Ok(());
+        }
         let scale = scale.to_string();
         let mut ratios = Vec::new();
         let rounds = self.rounds.min(3);
@@ -194,20 +352,18 @@ impl Bench<'_> {
                 let arguments = ["bench", "-i", "-q", "-s", &scale];
                 let (program, arguments) =
                     if k == 0 { (&self.pgdyno, &arguments[..]) } else { (&self.pgbench, &arguments[1..]) };
-                times[k] = self.run(program, arguments, false)?.wall_secs;
+                times[k] = self.run(program, arguments, Transport::Unix)?.wall_secs;
             }
             ratios.push(times[0] / times[1]);
         }
-        row(&format!("wall time of -i -s {scale}, relative to pgbench"), &ratios, "≤ 0.80");
+        row(&name, &ratios, "≤ 0.60");
         Ok(())
     }
 
-    fn run(&self, program: &Path, arguments: &[&str], tcp: bool) -> Result<Run> {
+    fn run(&self, program: &Path, arguments: &[&str], transport: Transport) -> Result<Run> {
         let mut command = Command::new(program);
         command.args(arguments).envs(self.postgres.client_environment()).env("PGSSLMODE", "disable");
-        if tcp {
-            command.env("PGHOST", "127.0.0.1");
-        }
+        command.envs(transport.environment().iter().copied());
         eprint!(".");
         std::io::stderr().flush()?;
         let (before, began) = (children_secs()?, Instant::now());
@@ -245,5 +401,5 @@ fn row(label: &str, values: &[f64], asked: &str) {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
     let range = format!("{:.2}…{:.2}", values[0], values[values.len() - 1]);
-    println!("{label:58} {:>8.2} {range:>17} {asked:>9}", values[values.len() / 2]);
+    println!("{label:70} {:>8.2} {range:>17} {asked:>9}", values[values.len() / 2]);
 }
