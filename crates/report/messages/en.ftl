@@ -86,7 +86,7 @@ bench-closed-model = closed model
 bench-closed-model-thinking = closed model, think time { $time }
 bench-open-model-even = open model, { $schedule }, even arrivals
 bench-open-model-poisson = open model, { $schedule }, Poisson arrivals
-bench-slack = { $model }, slack { $time } (sent and answered up to this much later)
+bench-slack = { $model }, slack { $time } (sends and receives up to this much later)
 bench-replay = replay of { $recording }, speed { $speed }
 
 # Preview of a schedule.

@@ -90,7 +90,7 @@ bench-closed-model = закрытая модель
 bench-closed-model-thinking = закрытая модель с паузой { $time }
 bench-open-model-even = открытая модель, { $schedule }, равномерный поток заявок
 bench-open-model-poisson = открытая модель, { $schedule }, пуассоновский поток заявок
-bench-slack = { $model }, допуск { $time } (отправка и ответ отмечаются позже не более чем на него)
+bench-slack = { $model }, допуск { $time } (отправка и приём запаздывают не более чем на столько же)
 bench-replay = воспроизведение { $recording }, скорость { $speed }
 
 # Предпросмотр расписания.
