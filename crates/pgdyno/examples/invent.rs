@@ -14,12 +14,19 @@ use model::{
 };
 use serde_json::json;
 use std::borrow::Cow;
-use std::path::PathBuf;
-use store::{Run, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use store::{Run, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId};
 
 const BEGUN_MS: u64 = 1_795_262_011_000;
 /// Generated seconds of load, which then repeat.
 const GENERATED_SECONDS: u64 = 120;
+
+/// Number of seconds in the file. It is opened each time, because an open file allows only as much work as its length requires.
+fn written_seconds(path: &Path, trial: TrialId) -> u64 {
+    let run = Run::open(path).expect("the file is a run");
+    run.ticks(trial).expect("the seconds can be read").remaining() as u64
+}
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -66,7 +73,6 @@ fn main() {
     let mut rng = Rng(SplitMix64(1));
     let drawn: Vec<Interval> = (0..GENERATED_SECONDS).map(|_| rng.interval(operations, rate)).collect();
     let mut all = Interval::new(&vec![0; operations]);
-    let run = Run::open(writer.path()).expect("the file is a run");
     for second in 0..=seconds {
         // The last interval is the partial second after the window.
         let mut interval = if second == seconds {
@@ -82,14 +88,11 @@ fn main() {
             writer.events(id, vec![rng.event(second)]);
         }
         // The writer fails if its queue grows too long, so generation waits for it.
-        while second % 8 == 7
-            && run.ticks(id).expect("the seconds can be read").remaining() as u64 + 8 < second
-        {
-            std::thread::yield_now();
+        while second % 8 == 7 && written_seconds(writer.path(), id) + 8 < second {
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
     assert_eq!(writer.error(), None);
-    drop(run);
     let window = Nanos::from_secs(seconds);
     let measured = Measurement {
         window,
