@@ -54,6 +54,15 @@ pub struct Sample {
     pub value: f64,
 }
 
+impl Sample {
+    /// True if the sample belongs to this series of this node.
+    #[inline]
+    pub fn is_of(&self, node: &str, series: &str) -> bool {
+        // Names of series differ in length more often than those of nodes, so comparing them first is faster.
+        self.series == series && self.node == node
+    }
+}
+
 /// Notable line of a server's log, or an event that pgdyno generates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LogEvent {

@@ -198,7 +198,7 @@ impl OpenSecond {
 /// that do not report waiting clients do not report idle clients either.
 pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)> {
     let held = [POOL_CLIENTS_ACTIVE, POOL_CLIENTS_WAITING];
-    let reports = |node: &str| samples.iter().any(|it| it.node == node && it.series == POOL_CLIENTS_WAITING);
+    let reports = |node: &str| samples.iter().any(|it| it.is_of(node, POOL_CLIENTS_WAITING));
     let late = samples.iter().filter(|it| it.at > window && held.contains(&&*it.series) && reports(&it.node));
     let mut last: BTreeMap<&str, Nanos> = BTreeMap::new();
     late.clone().for_each(|sample| {
@@ -214,13 +214,18 @@ pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)
 
 /// Sum of a node's series over all labels that `label` accepts, at each sample time from the start of the window.
 pub fn sums(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Vec<(Nanos, f64)> {
-    let mut sums: BTreeMap<Nanos, f64> = BTreeMap::new();
-    let node_samples =
-        samples.iter().filter(|it| it.at > Nanos::ZERO && it.node == node && it.series == series);
-    for sample in node_samples.filter(|it| label(&it.label)) {
-        *sums.entry(sample.at).or_default() += sample.value;
-    }
-    sums.into_iter().collect()
+    let node_samples = samples.iter().filter(|it| it.at > Nanos::ZERO && it.is_of(node, series));
+    let mut sums: Vec<(Nanos, f64)> =
+        node_samples.filter(|it| label(&it.label)).map(|it| (it.at, it.value)).collect();
+    sums.sort_by_key(|it| it.0);
+    sums.dedup_by(|next, sum| {
+        let is_same = next.0 == sum.0;
+        if is_same {
+            sum.1 += next.1;
+        }
+        is_same
+    });
+    sums
 }
 
 /// Mean of the samples; `None` without samples.
@@ -269,7 +274,7 @@ pub fn total_growth(samples: &[Sample], node: &str, series: &str) -> Option<f64>
 /// Increase of each of a node's counters between its first and last sample in the window, by label. After a reset, a
 /// counter begins at zero, so what it counted since the sample before is lost.
 pub fn growth_by_label(samples: &[Sample], node: &str, series: &str) -> BTreeMap<String, f64> {
-    let of_node = samples.iter().filter(|it| it.at > Nanos::ZERO && it.node == node && it.series == series);
+    let of_node = samples.iter().filter(|it| it.at > Nanos::ZERO && it.is_of(node, series));
     let labels: BTreeSet<&str> = of_node.map(|it| &*it.label).collect();
     let growth = |label: &str| sum_of_increases(&sums(samples, node, series, |other| other == label));
     labels.into_iter().map(|it| (it.to_owned(), growth(it))).collect()
@@ -296,7 +301,7 @@ pub fn node_processors(samples: &[Sample], node: &Node) -> Option<f64> {
 
 /// CPUs used by a service's processes, as their pages report them. The service may run on another machine.
 pub fn page_processors(samples: &[Sample], node: &str) -> Option<f64> {
-    let its = samples.iter().filter(|it| it.node == node && it.series == SERVICE_PROCESS_CPU);
+    let its = samples.iter().filter(|it| it.is_of(node, SERVICE_PROCESS_CPU));
     let pages: BTreeSet<&str> = its.map(|it| &*it.label).collect();
     // Pages are read at different times, so each page has a rate of its own.
     let rate = |page| growth(samples, node, SERVICE_PROCESS_CPU, |it| it == page);

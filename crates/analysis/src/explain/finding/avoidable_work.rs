@@ -45,7 +45,7 @@ const SERVER_SHARE_MAX: f64 = 0.25;
 /// Findings of all kinds. `window` has the samples of the whole window, because most counters are read once per second.
 pub fn findings(window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let server = window.server().ok_or(MissingInput::Server)?;
-    let is_sampled = |it: &Sample| it.node == server.name && it.series == samples::PG_COMMITS;
+    let is_sampled = |it: &Sample| it.is_of(&server.name, samples::PG_COMMITS);
     if !window.trials.iter().any(|trial| trial.samples.iter().any(is_sampled)) {
         return Err(MissingInput::Server);
     }
@@ -157,7 +157,7 @@ fn logins(cell: &CellTrials<'_>, server: &Node) -> Option<WorkEvidence> {
 
 /// Last value of a gauge by table, also from before the window.
 fn by_table(trial: &TrialFacts<'_>, node: &str, series: &str) -> BTreeMap<String, f64> {
-    let samples = trial.samples.iter().filter(|it| it.node == node && it.series == series);
+    let samples = trial.samples.iter().filter(|it| it.is_of(node, series));
     samples.map(|it| (it.label.to_string(), it.value)).collect()
 }
 
@@ -187,7 +187,7 @@ fn old_statistics(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
     let trial = cell.trials.iter().find(|it| it.valid().is_some())?;
     let before = |series: &str| -> BTreeMap<&str, f64> {
         let samples = trial.samples.iter().filter(|it| it.at == Nanos::ZERO);
-        let samples = samples.filter(|it| it.node == node && it.series == series);
+        let samples = samples.filter(|it| it.is_of(node, series));
         samples.map(|it| (&*it.label, it.value)).collect()
     };
     let changed = before(samples::PG_TABLE_CHANGED_ROWS).into_iter();

@@ -110,7 +110,7 @@ fn host_of_server(cell: &CellTrials<'_>) -> Option<String> {
 
 /// Increase per second of a disk counter of another host, summed over its disks without their partitions.
 fn whole_disks(samples: &[Sample], host: &str, series: &str) -> Option<f64> {
-    let its = samples.iter().filter(|it| it.node == host && it.series == series);
+    let its = samples.iter().filter(|it| it.is_of(host, series));
     let devices: BTreeSet<&str> = its.map(|it| &*it.label).collect();
     let is_whole = |device: &str| !devices.iter().any(|whole| is_partition_of(device, whole));
     growth(samples, host, series, is_whole)

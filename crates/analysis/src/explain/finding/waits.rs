@@ -164,7 +164,7 @@ fn locks(cell: &CellTrials<'_>, window: &CellTrials<'_>, active: f64) -> Vec<Bou
 fn wait_events<'a>(cell: &CellTrials<'a>) -> BTreeSet<&'a str> {
     let Some(node) = cell.server().map(|it| &it.name) else { return BTreeSet::new() };
     let samples = cell.trials.iter().flat_map(|it| it.samples);
-    let waits = samples.filter(|it| it.node == *node && it.series == samples::PG_WAITS);
+    let waits = samples.filter(|it| it.is_of(node, samples::PG_WAITS));
     waits.map(|it| &*it.label).collect()
 }
 

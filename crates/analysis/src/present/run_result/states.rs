@@ -42,7 +42,7 @@ impl<'a> SeriesSums<'a> {
         let mut sums = SeriesSums::default();
         for trial in trials {
             let mut moments: BTreeSet<Nanos> = BTreeSet::new();
-            for sample in window(trial).filter(|it| it.node == node && it.series == series) {
+            for sample in window(trial).filter(|it| it.is_of(node, series)) {
                 moments.insert(sample.at);
                 let sum = sums.labels.entry(&sample.label).or_default();
                 sum.sum += sample.value;

@@ -47,7 +47,7 @@ fn activities(trials: &[TrialPassage<'_>], node: &str) -> BTreeMap<SessionActivi
     let mut idle = 0.0;
     for trial in valid(trials) {
         let late = tail_samples(trial);
-        let waits = late.iter().filter(|it| it.node == node && it.series == samples::PG_WAITS);
+        let waits = late.iter().filter(|it| it.is_of(node, samples::PG_WAITS));
         for sample in waits {
             *events.entry(sample.label.to_string()).or_default() += sample.value;
         }
