@@ -493,12 +493,12 @@ fn read_samples(
     run.for_each_sample(id, &series, |sample| {
         if run_result::STATEMENTS.contains(&&*sample.series) {
             statements.push(&sample);
-            return;
+        } else {
+            if let Some(soaking) = &mut soaking {
+                soaking.samples(std::slice::from_ref(&sample));
+            }
+            charting.samples(std::slice::from_ref(&sample));
         }
-        if let Some(soaking) = &mut soaking {
-            soaking.samples(std::slice::from_ref(&sample));
-        }
-        charting.samples(std::slice::from_ref(&sample));
         reducer.push(sample);
     })?;
     let seconds = run.seconds(id, HistogramSelection::Service)?;

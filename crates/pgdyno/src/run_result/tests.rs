@@ -167,6 +167,20 @@ fn cells_equal_the_sql_views() {
 
 /// Sets every number in the tables and the JSON of a run's file to extreme values. Reading the file may then fail, but
 /// must not panic.
+/// Checks that the rules get samples of all series that they read. Those of statements are also counted elsewhere.
+#[test]
+fn facts_contain_every_series_of_the_rules() {
+    let run = StoredRun::from_file(Path::new(FIXTURE)).expect("the fixture can be read");
+    let mut present = 0;
+    for series in analysis::facts::SERIES {
+        let stored = rows(&format!("SELECT count(*) FROM samples WHERE series = '{series}'"))[0][0] > 0.0;
+        let mut samples = run.ended().into_iter().flat_map(|it| &it.samples);
+        assert!(samples.any(|it| it.series == *series) || !stored, "{series}");
+        present += usize::from(stored);
+    }
+    assert!(present > 20, "only {present} series are in the fixture");
+}
+
 #[test]
 fn extreme_numbers_do_not_panic() {
     let folder = tempfile::tempdir().expect("there is room");
