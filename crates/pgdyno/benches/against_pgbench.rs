@@ -90,13 +90,13 @@ struct Comparison {
 const PREPARED: &[&str] = &["-M", "prepared"];
 const OPEN: &[&str] = &["-M", "prepared", "-R", "20000"];
 
-/// Loads of the closed model with a prepared statement.
+/// Load of the closed model with a prepared statement that reads one row.
 const fn closed(transport: Transport, clients: u32, asked: [f64; 2]) -> Comparison {
     let (script, options, own_options) = (Script::Select, PREPARED, &[]);
     Comparison { kind: "", script, transport, clients, options, own_options, asked }
 }
 
-/// Loads of another kind.
+/// Load of the closed model of another kind.
 const fn special(
     kind: &'static str,
     script: Script,
@@ -108,6 +108,7 @@ const fn special(
     Comparison { kind, script, transport, clients, options, own_options: &[], asked: [asked; 2] }
 }
 
+/// Load of the open model with a prepared statement that reads one row.
 const fn open(kind: &'static str, own_options: &'static [&'static str]) -> Comparison {
     let (script, transport) = (Script::Select, Transport::Unix);
     Comparison { kind, script, transport, clients: 64, options: OPEN, own_options, asked: [0.7; 2] }
@@ -161,7 +162,7 @@ fn main() -> Result<()> {
     let script = scratch.join("script.sql");
     let bench = Bench { pgbench, pgdyno, script, postgres: &postgres, rounds, secs, words };
     println!("{rounds} rounds of {secs} s, interleaved, on {}\n", connection_version(&postgres)?);
-    println!("{:70} {:>8} {:>17} {:>9}", "", "median", "least…greatest", "asked for");
+    println!("{:82} {:>8} {:>17} {:>9}", "", "median", "least…greatest", "asked for");
     let measured = bench.run_all(quick);
     fs::remove_dir_all(&scratch)?;
     measured
@@ -307,18 +308,9 @@ impl Bench<'_> {
             for _ in 0..self.rounds {
                 let secs = self.secs.to_string();
                 let open = ["-R", "20000", "--arrivals", "even", "-c", "64", "-j", "1", "-T", &secs];
+                let script = self.script_path()?;
                 let arguments = [
-                    &[
-                        "bench",
-                        "--json",
-                        "--driver",
-                        driver,
-                        "-n",
-                        "-M",
-                        "prepared",
-                        "-f",
-                        self.script_path()?,
-                    ],
+                    &["bench", "--json", "--driver", driver, "-n", "-M", "prepared", "-f", script],
                     &open[..],
                 ]
                 .concat();
@@ -401,5 +393,5 @@ fn row(label: &str, values: &[f64], asked: &str) {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
     let range = format!("{:.2}…{:.2}", values[0], values[values.len() - 1]);
-    println!("{label:70} {:>8.2} {range:>17} {asked:>9}", values[values.len() / 2]);
+    println!("{label:82} {:>8.2} {range:>17} {asked:>9}", values[values.len() / 2]);
 }

@@ -105,7 +105,11 @@ impl Bench<'_> {
         self.cost()?;
         self.send_lag()?;
         match version("wrk2", "-v") {
-            Ok(_) => ["0us", "100us", "200us", "1ms"].into_iter().try_for_each(|it| self.open_cost(it))?,
+            Ok(_) => {
+                for slack in ["0us", "100us", "200us", "1ms"] {
+                    self.open_cost(slack)?;
+                }
+            }
             Err(_) => println!("there is no wrk2 in the path to be compared with"),
         }
         // io_uring keeps two slots for each client, and many systems allow 20,000 open files.

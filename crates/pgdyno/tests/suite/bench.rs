@@ -4,6 +4,7 @@
 //! PostgreSQL.
 
 use crate::schema;
+use load::driver::Driver;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use stack::component::postgres::{Postgres, Settings};
@@ -89,6 +90,26 @@ fn runs_every_load_model() {
         "-S -n -c 8 --schedule const(100,1s) --max-backlog 1000",
         0,
         &["processed: 100 ", "open model, const(100,1s), even arrivals"],
+    );
+}
+
+/// Checks that a thread with a slack sleeps although arrivals become due. A busy machine only makes the lag longer.
+#[test]
+fn a_slack_delays_arrivals_and_is_reported() {
+    let available = Driver::ALL.into_iter().filter(|driver| driver.is_available());
+    for driver in available.map(Driver::name) {
+        let load = ["-S", "-n", "-c", "50", "-t", "2", "-R", "200", "--arrivals", "even", "--driver", driver];
+        let run = Run::execute(&server().1, &[&load[..], &["--slack", "50ms", "--json"]].concat());
+        let document: Value = serde_json::from_str(&run.out).expect("one JSON document");
+        schema::check(&document);
+        assert_eq!(document["plan"]["model"]["slack_ns"], 50_000_000, "{driver}");
+        let median = document["generator"]["send_lag"]["p50_ns"].as_u64().expect("a hundred arrivals");
+        assert!(median >= 10_000_000, "{driver}: the median lag is {median} ns");
+    }
+    check(
+        "-S -n -c 2 -t 5 -R 200 --slack 1ms",
+        0,
+        &["slack 1 ms (sends and receives up to this much later)"],
     );
 }
 
