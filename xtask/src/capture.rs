@@ -9,8 +9,11 @@ use std::process::{Command, ExitCode};
 /// that can be fetched.
 pub fn main(probe: &str) -> ExitCode {
     let steps: [(&[&str], (&str, &str)); 2] = [
-        (&["--test", "real_server", "--", "capture::", "services_built::"], ("PGDYNO_CAPTURE", probe)),
-        (&["--test", "probes", "--", "recorded_answers"], ("UPDATE_EXPECT", "1")),
+        (
+            &["--test", "suite", "--", "real_server::capture::", "real_server::services_built::"],
+            ("PGDYNO_CAPTURE", probe),
+        ),
+        (&["--test", "suite", "--", "probes::parses_recorded_answers"], ("UPDATE_EXPECT", "1")),
     ];
     for (arguments, (name, value)) in steps {
         let status = Command::new(env!("CARGO"))

@@ -21,6 +21,14 @@ pub enum AvoidableWork {
     OldStatistics { table: String },
     /// Snapshot that keeps vacuum from removing dead row versions.
     OldSnapshot,
+    /// Large values of a table, which are stored in its TOAST table.
+    LargeValues { table: String },
+    /// Rows of a table that index scans read, and that are not returned.
+    DiscardedRows { table: String },
+    /// Indexes of a table that no statement uses.
+    UnusedIndexes { table: String },
+    /// Function, such as a trigger function, with its statements.
+    Function { function: String },
 }
 
 /// Evidence for avoidable work.
@@ -75,6 +83,43 @@ pub enum WorkEvidence {
         first_dead_rows: f64,
         last_dead_rows: f64,
     },
+    /// Rows that index scans read and that are not returned, of a table that has grown since its last ANALYZE.
+    GrownTable {
+        table: String,
+        /// Size relative to the size at the last VACUUM or ANALYZE.
+        growth: f64,
+        read_per_transaction: f64,
+        /// Rows that statements returned or changed, per transaction.
+        returned_per_transaction: f64,
+    },
+    DiscardedRows {
+        table: String,
+        read_per_transaction: f64,
+        returned_per_transaction: f64,
+    },
+    LargeValues {
+        table: String,
+        /// Blocks of the TOAST table, and blocks of all tables and indexes.
+        toast_blocks_per_transaction: f64,
+        blocks_per_transaction: f64,
+    },
+    UnusedIndexes {
+        table: String,
+        /// Number of indexes that are not unique and that no statement has used.
+        indexes: f64,
+        /// Rows inserted, or updated with new index entries.
+        rows_per_transaction: f64,
+        /// Statement that took most time; untrusted input.
+        statement: String,
+    },
+    Function {
+        function: String,
+        /// Share as for JIT, without the functions that this function calls.
+        share: f64,
+        calls_per_transaction: f64,
+        #[serde(rename = "mean_s")]
+        mean: f64,
+    },
 }
 
 impl WorkEvidence {
@@ -85,10 +130,18 @@ impl WorkEvidence {
             WorkEvidence::Planning { .. } => AvoidableWork::Planning,
             WorkEvidence::Logins { .. } => AvoidableWork::Logins,
             WorkEvidence::DeadRows { table, .. } => AvoidableWork::DeadRows { table: table.clone() },
-            WorkEvidence::OldStatistics { table, .. } => {
+            WorkEvidence::OldStatistics { table, .. } | WorkEvidence::GrownTable { table, .. } => {
                 AvoidableWork::OldStatistics { table: table.clone() }
             }
             WorkEvidence::OldSnapshot { .. } => AvoidableWork::OldSnapshot,
+            WorkEvidence::DiscardedRows { table, .. } => {
+                AvoidableWork::DiscardedRows { table: table.clone() }
+            }
+            WorkEvidence::LargeValues { table, .. } => AvoidableWork::LargeValues { table: table.clone() },
+            WorkEvidence::UnusedIndexes { table, .. } => {
+                AvoidableWork::UnusedIndexes { table: table.clone() }
+            }
+            WorkEvidence::Function { function, .. } => AvoidableWork::Function { function: function.clone() },
         }
     }
 }

@@ -128,6 +128,16 @@ pub const PG_TABLE_LIVE_ROWS: &str = "pg_table_live_rows";
 pub const PG_TABLE_DEAD_ROWS: &str = "pg_table_dead_rows";
 pub const PG_TABLE_CHANGED_ROWS: &str = "pg_table_changed_rows";
 pub const PG_TABLE_BYTES: &str = "pg_table_bytes";
+/// Live rows fetched by index scans, TOAST blocks read, rows written with new index entries, indexes that no statement has
+/// used, and size relative to the last VACUUM or ANALYZE, by table.
+pub const PG_TABLE_INDEX_ROWS: &str = "pg_table_index_rows";
+pub const PG_TABLE_TOAST_BLOCKS: &str = "pg_table_toast_blocks";
+pub const PG_TABLE_INDEXED_WRITES: &str = "pg_table_indexed_writes";
+pub const PG_TABLE_UNUSED_INDEXES: &str = "pg_table_unused_indexes";
+pub const PG_TABLE_GROWTH: &str = "pg_table_growth";
+/// Calls of functions, and the time in them without the functions that they call, by function.
+pub const PG_FUNCTION_CALLS: &str = "pg_function_calls";
+pub const PG_FUNCTION_TIME: &str = "pg_function_time";
 /// Age of the oldest open transaction that has a snapshot, in seconds.
 pub const PG_OLDEST_SNAPSHOT: &str = "pg_oldest_snapshot";
 /// Full-page images in the WAL, and bytes of WAL.

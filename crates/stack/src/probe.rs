@@ -17,6 +17,7 @@ pub(crate) mod normalised;
 mod pg_activity;
 mod pg_checkpoints;
 pub(crate) mod pg_database;
+mod pg_functions;
 mod pg_idle_transactions;
 mod pg_io;
 mod pg_lock_waiters;
@@ -29,6 +30,7 @@ mod pg_size;
 mod pg_statement_work;
 mod pg_statements;
 mod pg_table_rows;
+mod pg_table_work;
 mod pg_tables;
 mod pg_wal;
 mod php_fpm;
@@ -162,7 +164,9 @@ pub(crate) static ALL: &[&Probe] = &[
     &pg_statements::STATEMENTS,
     &pg_statements::TEXTS,
     &pg_statement_work::PROBE,
+    &pg_functions::PROBE,
     &pg_table_rows::PROBE,
+    &pg_table_work::PROBE,
     &pg_io::PROBE,
     &pg_checkpoints::PROBE,
     &pg_wal::PROBE,

@@ -445,8 +445,15 @@ impl CauseContext<'_> {
                 (per_transaction.min(1.0), knob.and_then(switch))
             }
             WorkEvidence::DeadRows { table, .. } => (0.6, maintain(format!("VACUUM FULL {table}"))),
-            WorkEvidence::OldStatistics { table, .. } => (0.4, maintain(format!("ANALYZE {table}"))),
+            WorkEvidence::OldStatistics { table, .. } | WorkEvidence::GrownTable { table, .. } => {
+                (0.4, maintain(format!("ANALYZE {table}")))
+            }
             WorkEvidence::OldSnapshot { .. } => (0.7, None),
+            // These may be symptoms of the work above.
+            WorkEvidence::DiscardedRows { .. } => (0.19, None),
+            WorkEvidence::LargeValues { .. } => (0.18, None),
+            WorkEvidence::UnusedIndexes { .. } => (0.17, None),
+            WorkEvidence::Function { .. } => (0.16, None),
         }
     }
 

@@ -482,7 +482,8 @@ pub(super) fn with_replica_settings(settings: &[(String, String)]) -> Vec<(Strin
     defaults.chain(settings.iter().cloned()).collect()
 }
 
-/// Preloads `pg_stat_statements` if it is installed and the settings name no preloaded library.
+/// Preloads `pg_stat_statements` if it is installed and the settings name no preloaded library, and lets PostgreSQL count
+/// the time of procedural functions.
 ///
 /// The extension is the only source for the statements that a pooler or application sends.
 fn with_statement_statistics(postgres: &plan::Postgres, installation: &Installation) -> plan::Postgres {
@@ -491,6 +492,10 @@ fn with_statement_statistics(postgres: &plan::Postgres, installation: &Installat
     let is_set = postgres.settings.iter().any(|it| it.0 == key);
     if !is_set && installation.has_library(library) {
         postgres.settings.insert(0, (key.to_owned(), library.to_owned()));
+    }
+    let functions = "track_functions";
+    if !postgres.settings.iter().any(|it| it.0 == functions) {
+        postgres.settings.insert(0, (functions.to_owned(), "pl".to_owned()));
     }
     postgres
 }

@@ -11,7 +11,7 @@ use model::avoidable_work::WorkEvidence;
 use model::finding::{Bound, MissingInput};
 use model::plan::{Node, Transport};
 use model::{Nanos, Sample};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Temporary files per transaction, and bytes per transaction, above which `work_mem` matters. Writing and reading 256 KiB
 /// takes about a tenth of a millisecond in the page cache.
@@ -23,8 +23,8 @@ const CPU_SHARE_MIN: f64 = 0.2;
 /// Logins per transaction, and per second, from which their cost is reported.
 const LOGINS_MIN: f64 = 0.1;
 const LOGINS_PER_SECOND_MIN: f64 = 1.0;
-/// Used share of PostgreSQL's CPUs from which logins may limit the throughput, if the number of its CPUs is known.
-const LOGINS_CPU_SHARE_MIN: f64 = 0.75;
+/// Used share of PostgreSQL's CPUs from which work of the CPU may limit the throughput, if the number of its CPUs is known.
+const BUSY_CPU_SHARE_MIN: f64 = 0.75;
 /// Minimum number of dead row versions of a table, and their minimum ratio to its live rows.
 const DEAD_ROWS_MIN: f64 = 1000.0;
 const DEAD_RATIO_MIN: f64 = 2.0;
@@ -33,6 +33,20 @@ const CHANGED_ROWS_MIN: f64 = 1000.0;
 const CHANGED_SHARE_MIN: f64 = 0.5;
 /// Blocks per transaction below which neither dead rows nor bad plans matter.
 const BLOCKS_MIN: f64 = 50.0;
+/// Growth of a table since its last VACUUM or ANALYZE, from which its statistics are old.
+const TABLE_GROWTH_MIN: f64 = 1.5;
+/// Rows that index scans read per transaction, and per returned row, from which they are reported. Reading 5,000 rows in
+/// the cache takes about a millisecond.
+const INDEX_ROWS_MIN: f64 = 5000.0;
+const READ_PER_RETURNED_MIN: f64 = 100.0;
+/// TOAST blocks per transaction, and their share of all blocks, from which they are reported.
+const TOAST_BLOCKS_MIN: f64 = 10.0;
+const TOAST_SHARE_MIN: f64 = 0.5;
+/// Unused indexes of a table, and rows written to it per transaction, from which they are reported.
+const UNUSED_INDEXES_MIN: f64 = 4.0;
+const WRITES_MIN: f64 = 0.9;
+/// Smallest reported share of a function in PostgreSQL's CPU time.
+const FUNCTION_SHARE_MIN: f64 = 0.5;
 /// Minimum age of a snapshot, and minimum growth of the number of dead row versions, that are reported.
 const SNAPSHOT_AGE_MIN: f64 = 5.0;
 const DEAD_GROWTH_MIN: f64 = 1000.0;
@@ -59,7 +73,11 @@ pub fn findings(window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
             dead_rows(window, node),
             old_statistics(window, node),
             old_snapshot(window, node),
+            index_rows(window, node),
         ]);
+        if !has_idle_cpus(window, server) {
+            found.extend([large_values(window, node), unused_indexes(window, node), function(window, node)]);
+        }
     }
     let finding = |evidence| Finding::Bound { cell: window.number, bound: Bound::AvoidableWork { evidence } };
     Ok(found.into_iter().flatten().map(finding).collect())
@@ -93,13 +111,13 @@ fn temporary_files(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
 }
 
 fn jit(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
-    let share = cell.median(|it| share_of_server(it, node, samples::PG_STATEMENT_JIT))?;
+    let share = cell.median(|it| share_of_server(it, node, samples::PG_STATEMENT_JIT, |_| true))?;
     let statement = || most_costly(cell, node, samples::PG_STATEMENT_JIT);
     (share >= CPU_SHARE_MIN).then(|| WorkEvidence::Jit { share, statement: statement() })
 }
 
 fn planning(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
-    let share = cell.median(|it| share_of_server(it, node, samples::PG_STATEMENT_PLANNING))?;
+    let share = cell.median(|it| share_of_server(it, node, samples::PG_STATEMENT_PLANNING, |_| true))?;
     let mean = cell.median(|trial| {
         let total = |series| growth_by_label(trial.samples, node, series).values().sum::<f64>();
         let plans = total(samples::PG_STATEMENT_PLANS);
@@ -111,16 +129,23 @@ fn planning(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
 
 /// Time of a series by statement as a share of PostgreSQL's CPU time. Sessions that compete for CPUs take longer than their CPU
 /// time, so the share is of the time of all statements if that is longer, or if the CPU time is unknown.
-fn share_of_server(trial: &TrialFacts<'_>, node: &str, series: &'static str) -> Option<f64> {
-    let moments = sums(trial.samples, node, series, |_| true);
+fn share_of_server(
+    trial: &TrialFacts<'_>,
+    node: &str,
+    series: &'static str,
+    label: impl Fn(&str) -> bool,
+) -> Option<f64> {
+    let moments = sums(trial.samples, node, series, &label);
     let duration = (moments.last()?.0 - moments.first()?.0).as_secs_f64();
-    let total = |series| growth_by_label(trial.samples, node, series).values().sum::<f64>();
-    let executed = growth_by_label(trial.samples, node, samples::PG_STATEMENT_TIME);
-    let executed: f64 = executed.iter().filter(|it| !it.0.is_empty()).map(|it| it.1).sum();
-    let statements = executed + total(samples::PG_STATEMENT_PLANNING);
+    let total = |series, label: &dyn Fn(&str) -> bool| {
+        let growth = growth_by_label(trial.samples, node, series).into_iter();
+        growth.filter(|it| label(&it.0)).map(|it| it.1).sum::<f64>()
+    };
+    let executed = total(samples::PG_STATEMENT_TIME, &|it| !it.is_empty());
+    let statements = executed + total(samples::PG_STATEMENT_PLANNING, &|_| true);
     let cpu = samples::processors(trial.samples, node).map_or(0.0, |it| it * duration);
     let all = cpu.max(statements);
-    (duration > 0.0 && all > 0.0).then(|| (total(series) / all).min(1.0))
+    (duration > 0.0 && all > 0.0).then(|| (total(series, &label) / all).min(1.0))
 }
 
 /// Text of the statement with the greatest increase of a series, over all trials.
@@ -131,16 +156,23 @@ fn most_costly(cell: &CellTrials<'_>, node: &str, series: &str) -> Option<String
             *costs.entry(id).or_default() += cost;
         }
     }
-    let (id, _) = costs.into_iter().filter(|it| it.1 > 0.0).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    // The empty label is the sum of all statements.
+    let (id, _) =
+        costs.into_iter().filter(|it| it.1 > 0.0 && !it.0.is_empty()).max_by(|a, b| a.1.total_cmp(&b.1))?;
     waits::statement_text(cell, node, &id)
+}
+
+/// True if PostgreSQL's CPUs are known to be idle at times: work of the CPU then does not limit the throughput.
+fn has_idle_cpus(cell: &CellTrials<'_>, server: &Node) -> bool {
+    let cpu = CpuUsage::measure(cell, server).ok().flatten();
+    cpu.is_some_and(|it| !it.is_saturated() && it.used < BUSY_CPU_SHARE_MIN * it.available)
 }
 
 /// Logins by PostgreSQL's count of sessions, also if the load opens a connection for each transaction.
 ///
 /// `None` if PostgreSQL's CPUs are idle at times: logins then do not limit the throughput.
 fn logins(cell: &CellTrials<'_>, server: &Node) -> Option<WorkEvidence> {
-    let cpu = CpuUsage::measure(cell, server).ok().flatten();
-    if cpu.is_some_and(|it| !it.is_saturated() && it.used < LOGINS_CPU_SHARE_MIN * it.available) {
+    if has_idle_cpus(cell, server) {
         return None;
     }
     let node = server.name.as_str();
@@ -196,6 +228,83 @@ fn old_statistics(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
     let table = table.to_owned();
     (live_rows >= CHANGED_ROWS_MIN && changed_rows >= CHANGED_SHARE_MIN * live_rows)
         .then_some(WorkEvidence::OldStatistics { table, live_rows, changed_rows })
+}
+
+/// The label of a counter with the greatest growth per transaction, and this growth.
+fn greatest_by_label(cell: &CellTrials<'_>, node: &str, series: &'static str) -> Option<(String, f64)> {
+    let labels = cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.is_of(node, series));
+    let labels: BTreeSet<&str> = labels.map(|it| &*it.label).collect();
+    let each = |label: &str| growth_of(cell, node, series, label);
+    let growths = labels.into_iter().filter_map(|label| Some((label.to_owned(), each(label)?)));
+    growths.max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// Growth of a counter with this label per transaction.
+fn growth_of(cell: &CellTrials<'_>, node: &str, series: &str, label: &str) -> Option<f64> {
+    cell.median(|trial| Some(growth(trial.samples, node, series, |it| it == label)? / executed_rate(trial)?))
+}
+
+/// Last value of a gauge with this label in the last valid trial.
+fn last_value(cell: &CellTrials<'_>, node: &str, series: &str, label: &str) -> Option<f64> {
+    let trial = cell.trials.iter().rev().find(|it| it.valid().is_some())?;
+    let samples = trial.samples.iter().rev();
+    samples.filter(|it| it.is_of(node, series)).find(|it| it.label == label).map(|it| it.value)
+}
+
+/// The table of which index scans read the most rows, if statements return few of them. If the table has grown since its
+/// last ANALYZE, a wrong estimate is the likely reason. A restored database does not count its changed rows.
+fn index_rows(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let (table, read) = greatest_by_label(cell, node, samples::PG_TABLE_INDEX_ROWS)?;
+    let returned = growth_of(cell, node, samples::PG_STATEMENT_ROWS, "")?;
+    if read < INDEX_ROWS_MIN || read < READ_PER_RETURNED_MIN * returned {
+        return None;
+    }
+    let growth =
+        last_value(cell, node, samples::PG_TABLE_GROWTH, &table).filter(|it| *it >= TABLE_GROWTH_MIN);
+    let (read_per_transaction, returned_per_transaction) = (read, returned);
+    Some(match growth {
+        Some(growth) => {
+            WorkEvidence::GrownTable { table, growth, read_per_transaction, returned_per_transaction }
+        }
+        None => WorkEvidence::DiscardedRows { table, read_per_transaction, returned_per_transaction },
+    })
+}
+
+/// The table with the most TOAST blocks, if they are most of the blocks that a transaction reads.
+fn large_values(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let (table, toast) = greatest_by_label(cell, node, samples::PG_TABLE_TOAST_BLOCKS)?;
+    let blocks = blocks(cell, node)?;
+    (toast >= TOAST_BLOCKS_MIN && toast >= TOAST_SHARE_MIN * blocks).then_some(WorkEvidence::LargeValues {
+        table,
+        toast_blocks_per_transaction: toast,
+        blocks_per_transaction: blocks,
+    })
+}
+
+/// The table to which most rows are written, if many of its indexes are unused and the statement with the longest time writes.
+fn unused_indexes(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let (table, rows_per_transaction) = greatest_by_label(cell, node, samples::PG_TABLE_INDEXED_WRITES)?;
+    let indexes = last_value(cell, node, samples::PG_TABLE_UNUSED_INDEXES, &table)?;
+    let statement = most_costly(cell, node, samples::PG_STATEMENT_TIME)?;
+    let word = statement.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+    let writes = ["insert", "update", "merge", "copy"].contains(&&*word);
+    (writes && indexes >= UNUSED_INDEXES_MIN && rows_per_transaction >= WRITES_MIN)
+        .then_some(WorkEvidence::UnusedIndexes { table, indexes, rows_per_transaction, statement })
+}
+
+/// The function with the longest time of its own, which includes its statements.
+fn function(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let (function, time) = greatest_by_label(cell, node, samples::PG_FUNCTION_TIME)?;
+    let calls_per_transaction = growth_of(cell, node, samples::PG_FUNCTION_CALLS, &function)?;
+    let share =
+        cell.median(|it| share_of_server(it, node, samples::PG_FUNCTION_TIME, |it| it == function))?;
+    let mean = if calls_per_transaction > 0.0 { time / calls_per_transaction } else { return None };
+    (share >= FUNCTION_SHARE_MIN).then_some(WorkEvidence::Function {
+        function,
+        share,
+        calls_per_transaction,
+        mean,
+    })
 }
 
 /// A transaction whose snapshot is as old as half of the window, while dead row versions accumulate.

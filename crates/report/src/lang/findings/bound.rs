@@ -99,7 +99,45 @@ impl Lang {
                 let [first, last] = [first_dead_rows, last_dead_rows].map(|it| rows(*it));
                 say!(self, "bound-old-snapshot", age = numbers.seconds(*age), first, last)
             }
+            WorkEvidence::GrownTable { growth, read_per_transaction, returned_per_transaction, .. } => self
+                .joined([
+                    Some(self.rows_read(*read_per_transaction, *returned_per_transaction)),
+                    Some(say!(self, "bound-grown-table", growth = numbers.three(*growth))),
+                ]),
+            WorkEvidence::DiscardedRows { read_per_transaction, returned_per_transaction, .. } => {
+                self.rows_read(*read_per_transaction, *returned_per_transaction)
+            }
+            WorkEvidence::LargeValues { toast_blocks_per_transaction, blocks_per_transaction, .. } => say!(
+                self,
+                "bound-toast-blocks",
+                toast = numbers.three(*toast_blocks_per_transaction),
+                blocks = numbers.three(*blocks_per_transaction)
+            ),
+            WorkEvidence::UnusedIndexes { indexes, rows_per_transaction, statement, .. } => self.joined([
+                Some(say!(
+                    self,
+                    "bound-unused-indexes",
+                    indexes = numbers.three(*indexes),
+                    rows = numbers.three(*rows_per_transaction)
+                )),
+                of_statement(&Some(statement.clone())),
+            ]),
+            WorkEvidence::Function { share, calls_per_transaction, mean, .. } => self.joined([
+                Some(say!(self, "bound-share-of-server", share = percent(*share))),
+                Some(say!(
+                    self,
+                    "bound-function",
+                    calls = numbers.three(*calls_per_transaction),
+                    time = numbers.seconds(*mean)
+                )),
+            ]),
         }
+    }
+
+    /// Rows that index scans read, and rows that statements returned or changed.
+    fn rows_read(&self, read: f64, returned: f64) -> String {
+        let numbers = self.numbers();
+        say!(self, "bound-rows-read", read = numbers.three(read), returned = numbers.three(returned))
     }
 
     /// Figures of one cell with a bound.

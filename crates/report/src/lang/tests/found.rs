@@ -363,8 +363,32 @@ fn work_evidence() -> Vec<WorkEvidence> {
         WorkEvidence::DeadRows { table: table(), live_rows: 600.0, dead_rows: 19_400.0, bytes: Some(1e6) },
         WorkEvidence::OldStatistics { table: table(), live_rows: 40_000.0, changed_rows: 39_817.0 },
         WorkEvidence::OldSnapshot { age: 31.0, first_dead_rows: 500.0, last_dead_rows: 12_345.0 },
+        WorkEvidence::GrownTable {
+            table: table(),
+            growth: 2.33,
+            read_per_transaction: 20_000.0,
+            returned_per_transaction: 1.0,
+        },
+        WorkEvidence::DiscardedRows {
+            table: table(),
+            read_per_transaction: 20_000.0,
+            returned_per_transaction: 0.0,
+        },
+        WorkEvidence::LargeValues {
+            table: table(),
+            toast_blocks_per_transaction: 28.0,
+            blocks_per_transaction: 36.4,
+        },
+        WorkEvidence::UnusedIndexes {
+            table: table(),
+            indexes: 9.0,
+            rows_per_transaction: 20.0,
+            statement: "№9".to_owned(),
+        },
+        WorkEvidence::Function { function: table(), share: 0.75, calls_per_transaction: 1.0, mean: 0.0123 },
     ];
-    covers!(all, WorkEvidence: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot);
+    covers!(all, WorkEvidence: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot, GrownTable, DiscardedRows,
+        LargeValues, UnusedIndexes, Function);
     all
 }
 

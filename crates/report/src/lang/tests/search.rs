@@ -155,8 +155,13 @@ fn works() -> Vec<AvoidableWork> {
         AvoidableWork::DeadRows { table: text() },
         AvoidableWork::OldStatistics { table: text() },
         AvoidableWork::OldSnapshot,
+        AvoidableWork::LargeValues { table: text() },
+        AvoidableWork::DiscardedRows { table: text() },
+        AvoidableWork::UnusedIndexes { table: text() },
+        AvoidableWork::Function { function: text() },
     ];
-    covers!(all, AvoidableWork: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot);
+    covers!(all, AvoidableWork: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot, LargeValues, DiscardedRows,
+        UnusedIndexes, Function);
     all
 }
 

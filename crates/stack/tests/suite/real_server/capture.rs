@@ -52,6 +52,28 @@ fn capture(target: ProbeTarget, number: u32, version: &str, connection: &mut Con
 
 /// Runs the queries while a session waits for a lock.
 fn with_a_lock_wait(target: &Target, ask: impl FnOnce(&mut Connection)) {
+    let mut caller = target.open(TEST_TIMEOUT).unwrap();
+    let function =
+        "create or replace function add_up() returns int language plpgsql as 'begin return 1; end'";
+    let notes =
+        "drop table if exists notes; create table notes (id int, body text); create index on notes (id)";
+    let note = "insert into notes select 1, string_agg(md5(n::text), '') from generate_series(1, 1000) n";
+    let statements = [
+        function,
+        "set track_functions = 'pl'",
+        "select add_up()",
+        notes,
+        note,
+        "analyze notes",
+        "insert into notes select n from generate_series(1, 1000) n",
+        "set enable_seqscan = off",
+        "select sum(length(body)) from notes where id = 1",
+    ];
+    for statement in statements {
+        caller.query(statement).unwrap();
+    }
+    // A session reports its statistics at the latest when it ends.
+    drop(caller);
     let mut holder = target.open(TEST_TIMEOUT).unwrap();
     holder.query("create table if not exists t as select 1 as a").unwrap();
     holder.query("update t set a = 2").unwrap();

@@ -166,4 +166,28 @@ fn suspects_avoidable_work_before_the_cpu() {
         WorkEvidence::OldSnapshot { age: 30.0, first_dead_rows: 0.0, last_dead_rows: 9e4 },
         "Work work: OldSnapshot",
     );
+    check(
+        false,
+        WorkEvidence::GrownTable {
+            table: table(),
+            growth: 2.5,
+            read_per_transaction: 2e4,
+            returned_per_transaction: 1.0,
+        },
+        "Work work: OldStatistics table: public.queue | Maintenance statement: ANALYZE public.queue",
+    );
+    check(
+        false,
+        WorkEvidence::DiscardedRows {
+            table: table(),
+            read_per_transaction: 2e4,
+            returned_per_transaction: 1.0,
+        },
+        "Work work: DiscardedRows table: public.queue",
+    );
+    check(
+        false,
+        WorkEvidence::Function { function: table(), share: 0.9, calls_per_transaction: 1.0, mean: 0.01 },
+        "Work work: Function function: public.queue",
+    );
 }

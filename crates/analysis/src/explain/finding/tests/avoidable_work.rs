@@ -180,3 +180,89 @@ fn reports_delayed_acknowledgements() {
     assert!(found(slow(41, 2.0), "direct"));
     assert!(!found(slow(41, 40.0), "direct"));
 }
+
+#[test]
+fn reports_rows_that_index_scans_read() {
+    let read = |rows: f64, returned: f64| {
+        let run = sampled(0.5).counter("postgres", "pg_table_index_rows", "crm.tasks", 1000.0 * rows);
+        let run = run.counter("postgres", "pg_table_index_rows", "crm.customers", 1000.0);
+        run.counter("postgres", "pg_statement_rows", "", 1000.0 * returned)
+    };
+    let found = evidence(
+        "DiscardedRows { table: \"crm.tasks\", read_per_transaction: 20000.0, returned_per_transaction: 1.0 }",
+    );
+    check(&["unix"], &[read(20_000.0, 1.0)], &[&found]);
+    // Few rows are read, or many are returned.
+    check(&["unix"], &[read(4_000.0, 1.0)], &[]);
+    check(&["unix"], &[read(20_000.0, 500.0)], &[]);
+    let grown = |growth: f64| read(20_000.0, 1.0).gauge("postgres", "pg_table_growth", "crm.tasks", growth);
+    let old = evidence(
+        "GrownTable { table: \"crm.tasks\", growth: 2.5, read_per_transaction: 20000.0, returned_per_transaction: 1.0 }",
+    );
+    check(&["unix"], &[grown(2.5)], &[&old]);
+    check(&["unix"], &[grown(1.2)], &[&found]);
+    // Another table has grown.
+    let other = read(20_000.0, 1.0).gauge("postgres", "pg_table_growth", "crm.customers", 2.5);
+    check(&["unix"], &[other], &[&found]);
+}
+
+/// An experiment whose server may use this many CPUs.
+fn with_quota(cpu: f64) -> Experiment {
+    let mut limited = experiment(&["unix"], None);
+    limited.cells[0].setup.stack.nodes[0].limits.cpu = Some(cpu);
+    limited
+}
+
+#[test]
+fn reports_large_values() {
+    let read = |toast: f64, blocks: f64| {
+        let run = sampled(0.8).counter("postgres", "pg_table_toast_blocks", "docs.pages", 1000.0 * toast);
+        let run = run.counter("postgres", "pg_blocks_hit", "app", 1000.0 * blocks);
+        run.counter("postgres", "pg_blocks_read", "app", 0.0)
+    };
+    let found = evidence(
+        "LargeValues { table: \"docs.pages\", toast_blocks_per_transaction: 28.0, blocks_per_transaction: 36.0 }",
+    );
+    check_in(&with_quota(1.0), &[read(28.0, 36.0)], &[&found]);
+    // Most blocks belong to other tables, there are few of them, or the CPUs are idle at times.
+    check_in(&with_quota(1.0), &[read(28.0, 60.0)], &[]);
+    check_in(&with_quota(1.0), &[read(4.0, 5.0)], &[]);
+    check_in(&with_quota(2.0), &[read(28.0, 36.0)], &[]);
+}
+
+#[test]
+fn reports_unused_indexes() {
+    let written = |statement: &str, indexes: f64, rows: f64| {
+        let run = sampled(0.8).counter("postgres", "pg_table_indexed_writes", "log.events", 1000.0 * rows);
+        let run = run.gauge("postgres", "pg_table_unused_indexes", "log.events", indexes);
+        let run = run.counter("postgres", "pg_statement_time", "7", 0.6);
+        let run = run.counter("postgres", "pg_statement_time", "", 0.7);
+        run.gauge("postgres", "pg_statement_text", &format!("7 {statement}"), 1.0)
+    };
+    let found = evidence(
+        "UnusedIndexes { table: \"log.events\", indexes: 9.0, rows_per_transaction: 20.0, \
+         statement: \"INSERT INTO log.events\" }",
+    );
+    check_in(&with_quota(1.0), &[written("INSERT INTO log.events", 9.0, 20.0)], &[&found]);
+    check_in(&with_quota(1.0), &[written("INSERT INTO log.events", 2.0, 20.0)], &[]);
+    check_in(&with_quota(1.0), &[written("INSERT INTO log.events", 9.0, 0.1)], &[]);
+    check_in(&with_quota(1.0), &[written("SELECT * FROM log.events", 9.0, 20.0)], &[]);
+    check_in(&with_quota(2.0), &[written("INSERT INTO log.events", 9.0, 20.0)], &[]);
+}
+
+#[test]
+fn reports_functions() {
+    let called = |time: f64| {
+        let run = sampled(0.8).counter("postgres", "pg_function_time", "bank.add_up", time);
+        let run = run.counter("postgres", "pg_function_calls", "bank.add_up", 2000.0);
+        let run = run.counter("postgres", "pg_function_time", "bank.check", 0.01);
+        let run = run.counter("postgres", "pg_function_calls", "bank.check", 90_000.0);
+        run.counter("postgres", "pg_statement_time", "7", 1.0)
+    };
+    let found = evidence(
+        "Function { function: \"bank.add_up\", share: 0.75, calls_per_transaction: 2.0, mean: 0.0004 }",
+    );
+    check_in(&with_quota(1.0), &[called(0.75)], &[&found]);
+    check_in(&with_quota(1.0), &[called(0.4)], &[]);
+    check_in(&with_quota(2.0), &[called(0.75)], &[]);
+}
