@@ -6,6 +6,7 @@ pub mod feed_coverage;
 pub(crate) mod figure;
 pub mod outage;
 pub(crate) mod progress;
+pub(crate) mod sample_set;
 pub(crate) mod samples;
 pub mod sizes;
 pub mod statement_rows;
@@ -13,5 +14,6 @@ pub(crate) mod trial;
 pub(crate) mod usage;
 
 pub use progress::progress;
+pub use sample_set::{SampleSet, SampleView};
 pub use samples::{SERIES, SampleReducer, remaining_clients};
 pub use trial::{LoadSecond, TrialFacts};

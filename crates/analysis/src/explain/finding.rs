@@ -30,13 +30,14 @@ mod trial_trend;
 mod unused;
 mod waits;
 
+pub use crate::facts::SampleView;
 use crate::facts::trial::{LoadSecond, TrialFacts};
 use crate::stats::quantile::median;
 use crate::verdict::validity::has_outage;
-pub use model::finding::Finding;
+use model::finding::Finding;
 use model::finding::{Circumstance, FindingRule, MissingInput};
 use model::plan::{Experiment, LoadModel, Node, Setup};
-use model::{Nanos, Sample, series};
+use model::{Nanos, series};
 use std::ops::Range;
 pub use unused::unused_nodes;
 
@@ -87,9 +88,8 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         .map(|(number, it)| CellTrials { number, setup: &it.setup, trials: trials_of(number) })
         .filter(|it| !it.trials.is_empty())
         .collect();
-    let late: Vec<Vec<Sample>> = trials.iter().map(full_load_samples).collect();
     let facts: Vec<TrialFacts<'_>> =
-        trials.iter().zip(&late).map(|(it, samples)| TrialFacts { samples, ..it.clone() }).collect();
+        trials.iter().map(|it| TrialFacts { samples: full_load_samples(it), ..it.clone() }).collect();
     let mut found = Vec::new();
     for cell in &cells {
         let before = found.len();
@@ -233,8 +233,7 @@ fn apply_rules(window: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
 /// Reason why an input is missing. If the pooler's console was sampled, the samples under full load were too few.
 fn true_reason(missing: MissingInput, window: &CellTrials<'_>) -> MissingInput {
     let sampled = |trial: &&TrialFacts<'_>, node: &Node| {
-        let mut samples = trial.samples.iter().filter(|it| it.node == node.name);
-        trial.valid().is_some() && samples.any(|it| it.series == series::POOL_SERVERS_ACTIVE)
+        trial.valid().is_some() && !trial.samples.of(&node.name, series::POOL_SERVERS_ACTIVE).is_empty()
     };
     match (missing, window.pooler()) {
         (MissingInput::Console, Some(node)) if window.trials.iter().any(|it| sampled(it, node)) => {
@@ -248,7 +247,7 @@ fn true_reason(missing: MissingInput, window: &CellTrials<'_>) -> MissingInput {
 /// last third, because an average over the ramp would hide the limit. At a constant rate, these are the samples of the
 /// seconds in which arrivals queue, because averages over the time before would hide the limit too. If there are no such
 /// seconds, these are all samples except those of the first quarter.
-fn full_load_samples(trial: &TrialFacts<'_>) -> Vec<Sample> {
+fn full_load_samples<'a>(trial: &TrialFacts<'a>) -> SampleView<'a> {
     let window = trial.summary.map_or(Nanos::ZERO, |it| it.window);
     let last_third = Nanos(window.0 / 3 * 2);
     let from = match &trial.setup.load.model {
@@ -258,7 +257,7 @@ fn full_load_samples(trial: &TrialFacts<'_>) -> Vec<Sample> {
             if let Some(queue) = queue_seconds(trial.load).filter(|_| !interrupted) {
                 let [from, to] = [queue.start, queue.end].map(|it| Nanos::from_secs(it as u64));
                 // The sample at the start of a second is the base of the increases of counters.
-                return trial.samples.iter().filter(|it| from <= it.at && it.at <= to).cloned().collect();
+                return trial.samples.between(from, to);
             }
             Nanos(window.0 / 4)
         }
@@ -267,7 +266,7 @@ fn full_load_samples(trial: &TrialFacts<'_>) -> Vec<Sample> {
         LoadModel::Users { stages, .. } if stages.len() > 1 || stages[0].spawn_rate.is_some() => last_third,
         LoadModel::Closed { .. } | LoadModel::Users { .. } => Nanos::ZERO,
     };
-    trial.samples.iter().filter(|it| it.at > from).cloned().collect()
+    trial.samples.after(from)
 }
 
 /// Longest sequence of seconds in which at least half of the largest number of transactions is in flight; `None` if this

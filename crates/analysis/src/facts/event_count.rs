@@ -65,8 +65,13 @@ fn server_deadlocks(trial: &TrialFacts<'_>) -> Option<u64> {
 
 /// Increase of a counter of all servers within the window, by database. Empty if the counter was not sampled.
 pub fn server_growth(trial: &TrialFacts<'_>, series: &str) -> BTreeMap<String, f64> {
-    let nodes: BTreeSet<&str> =
-        trial.samples.iter().map(|it| &*it.node).filter(|it| is_server(trial, it)).collect();
+    let nodes: BTreeSet<&str> = trial
+        .samples
+        .of_series(series)
+        .iter()
+        .map(|it| &*it.node)
+        .filter(|it| is_server(trial, it))
+        .collect();
     let mut all = BTreeMap::new();
     for (database, growth) in
         nodes.into_iter().flat_map(|it| samples::growth_by_label(trial.samples, it, series))

@@ -76,8 +76,8 @@ fn outage_wait(summary: &Summary, q: f64) -> Nanos {
 /// Longest replication lag of any replica within the window, in seconds.
 fn replication_lag_max(trial: &TrialFacts<'_>) -> Option<f64> {
     trial.setup.stack.replication.as_ref().filter(|it| it.replicas > 0)?;
-    let is_lag = |it: &&model::Sample| it.series == samples::PG_REPLICATION_REPLAY_LAG && it.at > Nanos::ZERO;
-    trial.samples.iter().filter(is_lag).map(|it| it.value).max_by(f64::total_cmp)
+    let lags = trial.samples.of_series(samples::PG_REPLICATION_REPLAY_LAG).after(Nanos::ZERO);
+    lags.iter().map(|it| it.value).max_by(f64::total_cmp)
 }
 
 /// Number of connections refused within the window.

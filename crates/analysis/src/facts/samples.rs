@@ -1,5 +1,6 @@
 //! Reader of a trial's sampled series
 
+use super::sample_set::{SampleSet, SampleView};
 use model::plan::Node;
 use model::{Nanos, Sample};
 use std::collections::{BTreeMap, BTreeSet};
@@ -177,11 +178,11 @@ impl SampleReducer {
         }
     }
 
-    pub fn finish(mut self) -> Vec<Sample> {
+    pub fn finish(mut self) -> SampleSet {
         for mut second in self.open {
             self.samples.extend(second.close(0));
         }
-        self.samples
+        self.samples.into()
     }
 }
 
@@ -203,10 +204,12 @@ impl OpenSecond {
 
 /// Number of clients of each pooler in its last sample after the window. Nodes without clients are left out. Poolers
 /// that do not report waiting clients do not report idle clients either.
-pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)> {
+pub fn remaining_clients(samples: SampleView<'_>, window: Nanos) -> Vec<(String, u64)> {
     let held = [POOL_CLIENTS_ACTIVE, POOL_CLIENTS_WAITING];
-    let reports = |node: &str| samples.iter().any(|it| it.is_of(node, POOL_CLIENTS_WAITING));
-    let late = samples.iter().filter(|it| it.at > window && held.contains(&&*it.series) && reports(&it.node));
+    let samples = samples.after(window);
+    let reports = |node: &str| !samples.of(node, POOL_CLIENTS_WAITING).is_empty();
+    let late =
+        held.into_iter().flat_map(|series| samples.of_series(series).iter()).filter(|it| reports(&it.node));
     let mut last: BTreeMap<&str, Nanos> = BTreeMap::new();
     late.clone().for_each(|sample| {
         let moment = last.entry(&sample.node).or_default();
@@ -220,10 +223,15 @@ pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)
 }
 
 /// Sum of a node's series over all labels that `label` accepts, at each sample time from the start of the window.
-pub fn sums(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Vec<(Nanos, f64)> {
-    let node_samples = samples.iter().filter(|it| it.at > Nanos::ZERO && it.is_of(node, series));
+pub fn sums(
+    samples: SampleView<'_>,
+    node: &str,
+    series: &str,
+    label: impl Fn(&str) -> bool,
+) -> Vec<(Nanos, f64)> {
+    let node_samples = samples.of(node, series).after(Nanos::ZERO);
     let mut sums: Vec<(Nanos, f64)> =
-        node_samples.filter(|it| label(&it.label)).map(|it| (it.at, it.value)).collect();
+        node_samples.iter().filter(|it| label(&it.label)).map(|it| (it.at, it.value)).collect();
     sums.sort_by_key(|it| it.0);
     sums.dedup_by(|next, sum| {
         let is_same = next.0 == sum.0;
@@ -245,18 +253,18 @@ pub fn maximum(samples: &[(Nanos, f64)]) -> Option<f64> {
 }
 
 /// Mean number of sessions in `state`.
-pub fn sessions(samples: &[Sample], node: &str, state: &str) -> Option<f64> {
+pub fn sessions(samples: SampleView<'_>, node: &str, state: &str) -> Option<f64> {
     mean_sessions(samples, node, PG_SESSIONS, state)
 }
 
 /// Mean number of active sessions without a wait event. They run, or wait for a CPU.
-pub fn runnable_sessions(samples: &[Sample], node: &str) -> Option<f64> {
+pub fn runnable_sessions(samples: SampleView<'_>, node: &str) -> Option<f64> {
     mean_sessions(samples, node, PG_WAITS, "running")
 }
 
 /// Mean of a series of sessions. A label without sessions has no sample, so the mean is taken over the sample times of all
 /// states.
-fn mean_sessions(samples: &[Sample], node: &str, series: &str, label: &str) -> Option<f64> {
+fn mean_sessions(samples: SampleView<'_>, node: &str, series: &str, label: &str) -> Option<f64> {
     // Without any session, only the series of the total number of sessions has samples.
     let [states, counted] = [PG_SESSIONS, PG_USED].map(|series| sums(samples, node, series, |_| true).len());
     let moments = states.max(counted);
@@ -265,7 +273,12 @@ fn mean_sessions(samples: &[Sample], node: &str, series: &str, label: &str) -> O
 }
 
 /// Increase of a counter per second, corrected for restarts; `None` with fewer than two samples.
-pub fn growth(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Option<f64> {
+pub fn growth(
+    samples: SampleView<'_>,
+    node: &str,
+    series: &str,
+    label: impl Fn(&str) -> bool,
+) -> Option<f64> {
     let all = sums(samples, node, series, label);
     let duration = (all.last()?.0 - all.first()?.0).as_secs_f64();
     (duration > 0.0).then(|| sum_of_increases(&all) / duration)
@@ -273,17 +286,17 @@ pub fn growth(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str)
 
 /// Increase of a counter between its first and last sample in the window, corrected for restarts. `None` with fewer
 /// than two samples.
-pub fn total_growth(samples: &[Sample], node: &str, series: &str) -> Option<f64> {
+pub fn total_growth(samples: SampleView<'_>, node: &str, series: &str) -> Option<f64> {
     let all = sums(samples, node, series, |_| true);
     (all.len() > 1).then(|| sum_of_increases(&all))
 }
 
 /// Increase of each of a node's counters between its first and last sample in the window, by label. After a reset, a
 /// counter begins at zero, so what it counted since the sample before is lost.
-pub fn growth_by_label(samples: &[Sample], node: &str, series: &str) -> BTreeMap<String, f64> {
-    let of_node = samples.iter().filter(|it| it.at > Nanos::ZERO && it.is_of(node, series));
-    let labels: BTreeSet<&str> = of_node.map(|it| &*it.label).collect();
-    let growth = |label: &str| sum_of_increases(&sums(samples, node, series, |other| other == label));
+pub fn growth_by_label(samples: SampleView<'_>, node: &str, series: &str) -> BTreeMap<String, f64> {
+    let of_node = samples.of(node, series);
+    let labels: BTreeSet<&str> = of_node.after(Nanos::ZERO).iter().map(|it| &*it.label).collect();
+    let growth = |label: &str| sum_of_increases(&sums(of_node, node, series, |other| other == label));
     labels.into_iter().map(|it| (it.to_owned(), growth(it))).collect()
 }
 
@@ -294,7 +307,7 @@ pub fn sum_of_increases(all: &[(Nanos, f64)]) -> f64 {
 }
 
 /// CPUs used by the node, from its control group if there is one, otherwise from its processes.
-pub fn processors(samples: &[Sample], node: &str) -> Option<f64> {
+pub fn processors(samples: SampleView<'_>, node: &str) -> Option<f64> {
     growth(samples, node, CGROUP_CPU, |_| true).or_else(|| {
         let [user, system] = PROCESS_CPU.map(|series| growth(samples, node, series, |_| true));
         Some(user? + system?)
@@ -302,14 +315,13 @@ pub fn processors(samples: &[Sample], node: &str) -> Option<f64> {
 }
 
 /// CPUs used by all instances of a node; `None` if those of one instance are unknown.
-pub fn node_processors(samples: &[Sample], node: &Node) -> Option<f64> {
+pub fn node_processors(samples: SampleView<'_>, node: &Node) -> Option<f64> {
     node.instances().iter().map(|it| processors(samples, it)).sum()
 }
 
 /// CPUs used by a service's processes, as their pages report them. The service may run on another machine.
-pub fn page_processors(samples: &[Sample], node: &str) -> Option<f64> {
-    let its = samples.iter().filter(|it| it.is_of(node, SERVICE_PROCESS_CPU));
-    let pages: BTreeSet<&str> = its.map(|it| &*it.label).collect();
+pub fn page_processors(samples: SampleView<'_>, node: &str) -> Option<f64> {
+    let pages: BTreeSet<&str> = samples.of(node, SERVICE_PROCESS_CPU).iter().map(|it| &*it.label).collect();
     // Pages are read at different times, so each page has a rate of its own.
     let rate = |page| growth(samples, node, SERVICE_PROCESS_CPU, |it| it == page);
     let rates: Option<Vec<f64>> = pages.into_iter().map(rate).collect();
@@ -317,7 +329,7 @@ pub fn page_processors(samples: &[Sample], node: &str) -> Option<f64> {
 }
 
 /// Disk reads of the node in bytes per second, from its control group if there is one, otherwise from its processes.
-pub fn disk_bytes(samples: &[Sample], node: &str) -> Option<f64> {
+pub fn disk_bytes(samples: SampleView<'_>, node: &str) -> Option<f64> {
     let growth_of = |series| growth(samples, node, series, |_| true);
     growth_of(CGROUP_READ_BYTES).or_else(|| growth_of(PROCESS_READ_BYTES))
 }
@@ -330,12 +342,12 @@ pub fn is_partition_of(part: &str, whole: &str) -> bool {
 }
 
 /// Mean number of CPUs that the node could not use because its quota throttled it.
-pub fn throttled_processors(samples: &[Sample], node: &str) -> Option<f64> {
+pub fn throttled_processors(samples: SampleView<'_>, node: &str) -> Option<f64> {
     growth(samples, node, CGROUP_THROTTLED_TIME, |_| true)
 }
 
 /// Share (0..=1) of the quota's periods in which one process group was throttled.
-pub fn throttled_share(samples: &[Sample], node: &str) -> Option<f64> {
+pub fn throttled_share(samples: SampleView<'_>, node: &str) -> Option<f64> {
     let periods = growth(samples, node, CGROUP_PERIODS, |_| true)?;
     let throttled = growth(samples, node, CGROUP_THROTTLED, |_| true)?;
     (periods > 0.0).then(|| throttled / periods)
@@ -344,6 +356,10 @@ pub fn throttled_share(samples: &[Sample], node: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn set(all: &[Sample]) -> SampleSet {
+        all.to_vec().into()
+    }
 
     fn sample(second: u64, series: &'static str, label: &'static str, value: f64) -> Sample {
         let (at, node) = (Nanos::from_secs(second), "n".into());
@@ -368,13 +384,13 @@ mod tests {
             let mut reduced = SampleReducer::new(seconds);
             all.iter().for_each(|it| reduced.push(it.clone()));
             let sample = |it: &Sample| (it.at.0 / 1_000_000, it.label.to_string(), it.value);
-            reduced.finish().iter().map(sample).collect::<Vec<_>>()
+            reduced.finish().view().iter().map(sample).collect::<Vec<_>>()
         };
         let row = |millis, label: &str, value| (millis, label.to_owned(), value);
         let user = row(1000, "user", 9.0);
         let (active, idle) = (row(200, "active", 3.0), row(200, "idle", 1.5));
         let used = row(1000, "", 9.0);
-        assert_eq!(reduced(601), [active, idle, user, row(1100, "active", 5.0), used]);
+        assert_eq!(reduced(601), [user, used, active, idle, row(1100, "active", 5.0)]);
         assert_eq!(reduced(600).len(), 6, "a short trial keeps all samples");
     }
 
@@ -389,9 +405,9 @@ mod tests {
         ];
         let seconds =
             |sums: Vec<(Nanos, f64)>| sums.iter().map(|it| (it.0.as_secs_f64(), it.1)).collect::<Vec<_>>();
-        assert_eq!(seconds(sums(&all, "n", "s", |_| true)), [(1.0, 5.0), (2.0, 1.0)]);
-        assert_eq!(seconds(sums(&all, "n", "s", |it| it == "b")), [(1.0, 3.0)]);
-        assert_eq!(seconds(sums(&all, "m", "s", |_| true)), []);
+        assert_eq!(seconds(sums(set(&all).view(), "n", "s", |_| true)), [(1.0, 5.0), (2.0, 1.0)]);
+        assert_eq!(seconds(sums(set(&all).view(), "n", "s", |it| it == "b")), [(1.0, 3.0)]);
+        assert_eq!(seconds(sums(set(&all).view(), "m", "s", |_| true)), []);
     }
 
     #[test]
@@ -403,11 +419,15 @@ mod tests {
             sample(12, POOL_CLIENTS_WAITING, "app", 1.0),
             sample(12, POOL_SERVERS_ACTIVE, "app", 20.0),
         ];
-        assert_eq!(remaining_clients(&all, Nanos::from_secs(10)), [("n".to_owned(), 3)]);
-        assert_eq!(remaining_clients(&all[..1], Nanos::from_secs(10)), [], "no sample after the window");
+        assert_eq!(remaining_clients(set(&all).view(), Nanos::from_secs(10)), [("n".to_owned(), 3)]);
+        assert_eq!(
+            remaining_clients(set(&all[..1]).view(), Nanos::from_secs(10)),
+            [],
+            "no sample after the window"
+        );
         let disconnected =
             [sample(11, POOL_CLIENTS_ACTIVE, "app", 5.0), sample(12, POOL_CLIENTS_ACTIVE, "app", 0.0)];
-        assert_eq!(remaining_clients(&disconnected, Nanos::from_secs(10)), []);
+        assert_eq!(remaining_clients(set(&disconnected).view(), Nanos::from_secs(10)), []);
     }
 
     #[test]
@@ -415,7 +435,7 @@ mod tests {
         let cpu = |values: &[f64]| -> Option<f64> {
             let all: Vec<Sample> =
                 values.iter().enumerate().map(|(n, it)| sample(n as u64 + 1, CGROUP_CPU, "", *it)).collect();
-            processors(&all, "n")
+            processors(set(&all).view(), "n")
         };
         for (values, expected) in [
             (&[][..], None),
@@ -435,11 +455,11 @@ mod tests {
             sample(3, PG_SESSIONS, "active", 2.0),
             sample(3, PG_SESSIONS, "idle", 2.0),
         ];
-        assert_eq!(sessions(&all, "n", "active"), Some(2.0));
-        assert_eq!(sessions(&all, "n", "idle in transaction"), Some(0.0));
-        assert_eq!(sessions(&all, "m", "active"), None);
+        assert_eq!(sessions(set(&all).view(), "n", "active"), Some(2.0));
+        assert_eq!(sessions(set(&all).view(), "n", "idle in transaction"), Some(0.0));
+        assert_eq!(sessions(set(&all).view(), "m", "active"), None);
         let with_an_empty_moment: Vec<Sample> =
             (1..=4).map(|second| sample(second, PG_USED, "", 4.0)).chain(all).collect();
-        assert_eq!(sessions(&with_an_empty_moment, "n", "active"), Some(1.5));
+        assert_eq!(sessions(set(&with_an_empty_moment).view(), "n", "active"), Some(1.5));
     }
 }

@@ -1,12 +1,13 @@
 //! Facts about one trial
 
+use super::sample_set::SampleView;
 use super::sizes::SizeSeries;
 use model::feed_coverage::FeedCoverage;
 use model::matrix::{TrialStatus, UnappliedLimit};
 use model::plan::{Node, Setup};
 use model::server_log::DeadlockGroup;
 use model::target::DataState;
-use model::{LogEvent, ReplayFigures, Sample, Second, Summary, Tick};
+use model::{LogEvent, ReplayFigures, Second, Summary, Tick};
 
 /// Load in one whole second of a trial's window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +44,7 @@ pub struct TrialFacts<'a> {
     /// Number of transactions that succeeded within the window, by client; empty if unknown.
     pub clients: &'a [u64],
     /// Samples within the window. Later samples only show remaining clients; see `remaining_clients`.
-    pub samples: &'a [Sample],
+    pub samples: SampleView<'a>,
     pub events: &'a [LogEvent],
     /// Deadlocks by their statements, in order of time.
     pub deadlocks: &'a [DeadlockGroup],

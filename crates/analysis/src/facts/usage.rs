@@ -1,8 +1,8 @@
 //! CPUs and sessions used by a trial
 
+use super::sample_set::SampleView;
 use super::samples::{self, HOST_CPU, growth, node_processors, processors};
 use super::trial::TrialFacts;
-use model::Sample;
 use model::plan::Node;
 
 /// Node name of the machine itself.
@@ -44,29 +44,29 @@ pub fn other_processors(trial: &TrialFacts<'_>) -> Option<f64> {
 }
 
 /// Number of CPUs of the machine: the sum over all CPU states.
-pub fn total_processors(samples: &[Sample]) -> Option<f64> {
+pub fn total_processors(samples: SampleView<'_>) -> Option<f64> {
     host_processors(samples, HOST)
 }
 
 /// Number of CPUs of a host: the sum over all CPU states.
-fn host_processors(samples: &[Sample], host: &str) -> Option<f64> {
+fn host_processors(samples: SampleView<'_>, host: &str) -> Option<f64> {
     growth(samples, host, HOST_CPU, |_| true).filter(|it| *it > 0.0)
 }
 
 /// CPUs in use on another host, and the number of CPUs that its hypervisor gives it.
-pub fn host_usage(samples: &[Sample], host: &str) -> Option<(f64, f64)> {
+pub fn host_usage(samples: SampleView<'_>, host: &str) -> Option<(f64, f64)> {
     let growth_of = |labels: &[&str]| growth(samples, host, HOST_CPU, |it| labels.contains(&it));
     let available = host_processors(samples, host)? - growth_of(&["steal"]).unwrap_or(0.0);
     Some((available - growth_of(&FREE)?, available)).filter(|it| it.1 > 0.0)
 }
 
 /// Idle share of the CPU time, 0..=1.
-pub fn idle_share(samples: &[Sample]) -> Option<f64> {
+pub fn idle_share(samples: SampleView<'_>) -> Option<f64> {
     Some(growth(samples, HOST, HOST_CPU, |it| FREE.contains(&it))? / total_processors(samples)?)
 }
 
 /// CPU steal: CPUs that the hypervisor gave to other guests.
-pub fn stolen_processors(samples: &[Sample]) -> Option<f64> {
+pub fn stolen_processors(samples: SampleView<'_>) -> Option<f64> {
     growth(samples, HOST, HOST_CPU, |it| it == "steal")
 }
 

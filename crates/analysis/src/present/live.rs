@@ -3,8 +3,9 @@
 use crate::facts::samples::{
     BALANCER_QUEUE, CGROUP_CPU, POOL_CLIENTS_WAITING, POOL_SERVERS_ACTIVE, PROCESS_CPU, sums,
 };
+use crate::facts::{SampleSet, SampleView};
 use model::live::{LatencyObjective, LiveSecond, NodeCpu, PoolState, RecentQuantile};
-use model::{LatencyHistogram, Nanos, PerSecond, Sample, ScriptCounts, Tick};
+use model::{LatencyHistogram, Nanos, PerSecond, ScriptCounts, Tick};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Live figures of one trial. A value that is sampled less often than once per second remains until the next sample.
@@ -39,7 +40,7 @@ impl LiveState {
 
     /// Adds a second. Callers call this once per second, in order of time.
     pub fn second(&mut self, tick: &Tick) -> LiveSecond {
-        self.add_samples(&tick.samples);
+        self.add_samples(SampleSet::from(tick.samples.clone()).view());
         let interval = &tick.interval;
         let mut response = LatencyHistogram::new();
         interval.scripts.iter().for_each(|cell| response.merge(&cell.response));
@@ -89,7 +90,7 @@ impl LiveState {
         })
     }
 
-    fn add_samples(&mut self, samples: &[Sample]) {
+    fn add_samples(&mut self, samples: SampleView<'_>) {
         let mut nodes: Vec<&str> = samples.iter().map(|it| &*it.node).collect();
         nodes.sort_unstable();
         nodes.dedup();
@@ -118,7 +119,7 @@ impl LiveState {
 
 /// Time of a node's last sample and its CPU time in seconds, from its control group if there is one, otherwise from its
 /// processes.
-fn cpu_time(samples: &[Sample], node: &str) -> Option<(Nanos, f64)> {
+fn cpu_time(samples: SampleView<'_>, node: &str) -> Option<(Nanos, f64)> {
     let last = |series| sums(samples, node, series, |_| true).last().copied();
     last(CGROUP_CPU).or_else(|| {
         let [(at, user), (_, system)] = [last(PROCESS_CPU[0])?, last(PROCESS_CPU[1])?];
@@ -129,7 +130,7 @@ fn cpu_time(samples: &[Sample], node: &str) -> Option<(Nanos, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{ClientId, Code, Interval, Outcome, Record, ScriptId};
+    use model::{ClientId, Code, Interval, Outcome, Record, Sample, ScriptId};
 
     fn sample(
         millis: u64,

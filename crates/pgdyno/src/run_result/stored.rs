@@ -10,7 +10,7 @@ use analysis::explain::soak::{self, SoakCollector};
 use analysis::facts::outage::OutageDetector;
 use analysis::facts::sizes::{SizeSeries, SizeSeriesSet};
 use analysis::facts::statement_rows::EmptyStatementDetector;
-use analysis::facts::{self, LoadSecond, SampleReducer, TrialFacts};
+use analysis::facts::{self, LoadSecond, SampleReducer, SampleSet, TrialFacts};
 use analysis::present::chart::{self, ChartBuilder};
 use analysis::present::run_result::{
     self, FaultPhaseCollector, FaultPhaseSum, PlannedStage, StageCollector, StageSum, Statements, TailLoad,
@@ -41,7 +41,7 @@ use model::table_sizes::TableSizes;
 use model::target::TargetState;
 use model::{
     AgentPart, CompactInterval, EmptyStatement, EventKind, LatencyHistogram, LogEvent, Nanos, ReplayFigures,
-    Sample, SecondSum, StepFailure, Summary,
+    SecondSum, StepFailure, Summary,
 };
 use report::lang::english;
 use serde::de::DeserializeOwned;
@@ -84,7 +84,7 @@ pub struct StoredTrial {
     pub fired: Option<StopEvent>,
     pub summary: Option<Summary>,
     pub clients: Vec<u64>,
-    pub samples: Vec<Sample>,
+    pub samples: SampleSet,
     pub events: Vec<LogEvent>,
     pub not_applied: Vec<UnappliedLimit>,
     pub monitoring_cpu: Option<f64>,
@@ -232,10 +232,11 @@ fn read_trial(
         }
         _ => None,
     };
-    let left = measured.as_ref().map(|it| facts::remaining_clients(&samples, it.window)).unwrap_or_default();
+    let left =
+        measured.as_ref().map(|it| facts::remaining_clients(samples.view(), it.window)).unwrap_or_default();
     // Ignore samples after the load, when CPUs are idle and processes exit.
     let window = measured.as_ref().map_or(Nanos::ZERO, |it| it.window);
-    samples.retain(|it| it.at <= window);
+    samples.truncate(window);
     if let (Some(summary), Some(stored_summary)) = (&mut summary, stored_summary) {
         // Use the stored share of throttled periods, because a short trial has too few samples of the control group's
         // counters.
@@ -290,7 +291,7 @@ fn read_trial(
         late,
         statements,
         stages: loaded.stages,
-        fault_phases: loaded.phases.map(|phases| phases.finish(&samples)),
+        fault_phases: loaded.phases.map(|phases| phases.finish(samples.view())),
         clients: measured.map(|it| it.clients).unwrap_or_default(),
         events,
         summary,
@@ -475,7 +476,7 @@ struct SampleRead {
     /// Charts that contain only samples.
     charting: ChartBuilder,
     /// Samples from which facts are derived.
-    samples: Vec<Sample>,
+    samples: SampleSet,
     statements: Statements,
     trends: Vec<Trend>,
 }
@@ -545,7 +546,7 @@ fn trial_facts(stored: &StoredTrial) -> Option<TrialFacts<'_>> {
         status: stored.status.as_ref()?,
         summary: stored.summary.as_ref(),
         clients: &stored.clients,
-        samples: &stored.samples,
+        samples: stored.samples.view(),
         events: &stored.events,
         deadlocks: &stored.deadlocks,
         // Leave out ticks, because events already contain their seconds and a tick takes a megabyte.

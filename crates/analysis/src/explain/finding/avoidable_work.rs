@@ -7,10 +7,10 @@ use super::tables::executed_rate;
 use super::waits::{self, BOUND_SHARE_MIN, WaitClass};
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, growth, growth_by_label, maximum, sums};
+use model::Nanos;
 use model::avoidable_work::WorkEvidence;
 use model::finding::{Bound, MissingInput};
 use model::plan::{Node, Transport};
-use model::{Nanos, Sample};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Temporary files per transaction, and bytes per transaction, above which `work_mem` matters. Writing and reading 256 KiB
@@ -59,8 +59,7 @@ const SERVER_SHARE_MAX: f64 = 0.25;
 /// Findings of all kinds. `window` has the samples of the whole window, because most counters are read once per second.
 pub fn findings(window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let server = window.server().ok_or(MissingInput::Server)?;
-    let is_sampled = |it: &Sample| it.is_of(&server.name, samples::PG_COMMITS);
-    if !window.trials.iter().any(|trial| trial.samples.iter().any(is_sampled)) {
+    if window.trials.iter().all(|it| it.samples.of(&server.name, samples::PG_COMMITS).is_empty()) {
         return Err(MissingInput::Server);
     }
     let node = server.name.as_str();
@@ -189,8 +188,7 @@ fn logins(cell: &CellTrials<'_>, server: &Node) -> Option<WorkEvidence> {
 
 /// Last value of a gauge by table, also from before the window.
 fn by_table(trial: &TrialFacts<'_>, node: &str, series: &str) -> BTreeMap<String, f64> {
-    let samples = trial.samples.iter().filter(|it| it.is_of(node, series));
-    samples.map(|it| (it.label.to_string(), it.value)).collect()
+    trial.samples.of(node, series).iter().map(|it| (it.label.to_string(), it.value)).collect()
 }
 
 fn blocks(cell: &CellTrials<'_>, node: &str) -> Option<f64> {
@@ -218,9 +216,8 @@ fn old_statistics(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
     blocks(cell, node).filter(|it| *it >= BLOCKS_MIN)?;
     let trial = cell.trials.iter().find(|it| it.valid().is_some())?;
     let before = |series: &str| -> BTreeMap<&str, f64> {
-        let samples = trial.samples.iter().filter(|it| it.at == Nanos::ZERO);
-        let samples = samples.filter(|it| it.is_of(node, series));
-        samples.map(|it| (&*it.label, it.value)).collect()
+        let samples = trial.samples.of(node, series).between(Nanos::ZERO, Nanos::ZERO);
+        samples.iter().map(|it| (&*it.label, it.value)).collect()
     };
     let changed = before(samples::PG_TABLE_CHANGED_ROWS).into_iter();
     let (table, changed_rows) = changed.max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -232,7 +229,7 @@ fn old_statistics(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
 
 /// The label of a counter with the greatest growth per transaction, and this growth.
 fn greatest_by_label(cell: &CellTrials<'_>, node: &str, series: &'static str) -> Option<(String, f64)> {
-    let labels = cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.is_of(node, series));
+    let labels = cell.trials.iter().flat_map(|it| it.samples.of(node, series).iter());
     let labels: BTreeSet<&str> = labels.map(|it| &*it.label).collect();
     let each = |label: &str| growth_of(cell, node, series, label);
     let growths = labels.into_iter().filter_map(|label| Some((label.to_owned(), each(label)?)));
@@ -247,8 +244,7 @@ fn growth_of(cell: &CellTrials<'_>, node: &str, series: &str, label: &str) -> Op
 /// Last value of a gauge with this label in the last valid trial.
 fn last_value(cell: &CellTrials<'_>, node: &str, series: &str, label: &str) -> Option<f64> {
     let trial = cell.trials.iter().rev().find(|it| it.valid().is_some())?;
-    let samples = trial.samples.iter().rev();
-    samples.filter(|it| it.is_of(node, series)).find(|it| it.label == label).map(|it| it.value)
+    trial.samples.of(node, series).iter().filter(|it| it.label == label).last().map(|it| it.value)
 }
 
 /// The table of which index scans read the most rows, if statements return few of them. If the table has grown since its

@@ -2,9 +2,9 @@
 
 use super::waits::{BOUND_SHARE_MIN, sessions_wait};
 use super::{CellTrials, Finding, clients};
+use crate::facts::SampleView;
 use crate::facts::samples::{self, mean, sums};
 use crate::facts::usage::busy_sessions;
-use model::Sample;
 use model::finding::MissingInput;
 use model::matrix::UnappliedLimit;
 use model::plan::{Node, NodePart, Pooler};
@@ -64,13 +64,14 @@ impl CpuUsage {
         let quota = part.limits.cpu.filter(|_| applied("cpu")).map(|it| it * copies);
         let pinned = part.limits.cpus.len() as f64;
         let pinned = (pinned > 0.0 && applied("cpus")).then_some(pinned);
-        let usable =
-            |samples: &[Sample], node: &str| mean(&sums(samples, node, samples::PROCESS_CPU_LIMIT, |_| true));
+        let usable = |samples: SampleView<'_>, node: &str| {
+            mean(&sums(samples, node, samples::PROCESS_CPU_LIMIT, |_| true))
+        };
         let found = cell.median(|trial| part.instances.iter().map(|name| usable(trial.samples, name)).sum());
         let Some(limit) = [quota, pinned, threads, found].into_iter().flatten().min_by(f64::total_cmp) else {
             return Ok(None);
         };
-        let sum = |figure: fn(&[Sample], &str) -> Option<f64>| {
+        let sum = |figure: fn(SampleView<'_>, &str) -> Option<f64>| {
             cell.median(|trial| part.instances.iter().map(|name| figure(trial.samples, name)).sum())
         };
         let used = sum(samples::processors).ok_or(MissingInput::Group)?;

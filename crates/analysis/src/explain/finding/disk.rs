@@ -3,8 +3,8 @@
 use super::bound::replicas;
 use super::waits::{self, BOUND_SHARE_MIN, WaitClass, class_share};
 use super::{CellTrials, Finding};
+use crate::facts::SampleView;
 use crate::facts::samples::{self, growth, is_partition_of, mean, sums};
-use model::Sample;
 use model::finding::{Bound, MissingInput};
 use model::plan::{Limits, MetricsHost, Node};
 use std::collections::BTreeSet;
@@ -109,9 +109,8 @@ fn host_of_server(cell: &CellTrials<'_>) -> Option<String> {
 }
 
 /// Increase per second of a disk counter of another host, summed over its disks without their partitions.
-fn whole_disks(samples: &[Sample], host: &str, series: &str) -> Option<f64> {
-    let its = samples.iter().filter(|it| it.is_of(host, series));
-    let devices: BTreeSet<&str> = its.map(|it| &*it.label).collect();
+fn whole_disks(samples: SampleView<'_>, host: &str, series: &str) -> Option<f64> {
+    let devices: BTreeSet<&str> = samples.of(host, series).iter().map(|it| &*it.label).collect();
     let is_whole = |device: &str| !devices.iter().any(|whole| is_partition_of(device, whole));
     growth(samples, host, series, is_whole)
 }

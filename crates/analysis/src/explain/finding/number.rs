@@ -1,11 +1,12 @@
 //! Finding on a pooler whose figures violate Little's law
 
 use super::{CellTrials, Finding, TrialFacts};
+use crate::facts::SampleView;
 use crate::facts::samples::{self, growth, sums};
 use crate::stats::littles_law::{MeanEstimate, Violation, check_law, estimate_mean};
+use model::Nanos;
 use model::finding::{Circumstance, MissingInput};
 use model::plan::PoolMode;
-use model::{Nanos, Sample};
 use std::collections::BTreeMap;
 
 /// Series of the number of clients in the pooler that have a server connection, and of clients that wait for a server
@@ -47,7 +48,7 @@ pub fn little_s_law(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
 }
 
 /// Violation in one trial; `None` if there are too few samples.
-fn trial_violation(samples: &[Sample], node: &str) -> Option<Option<Violation>> {
+fn trial_violation(samples: SampleView<'_>, node: &str) -> Option<Option<Violation>> {
     let grown = |series| growth(samples, node, series, |_| true);
     let [transactions, time, waited] = TOTALS;
     let rate = grown(transactions).filter(|it| *it > 0.0)?;

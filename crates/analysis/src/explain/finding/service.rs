@@ -3,7 +3,6 @@
 use super::bound::CpuUsage;
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, growth, mean, sums};
-use model::Sample;
 use model::finding::{Bound, Circumstance, MissingInput};
 use model::plan::{Node, NodeKind, NodePart};
 use std::collections::BTreeSet;
@@ -153,9 +152,8 @@ fn require_samples(cell: &CellTrials<'_>, series: &[&str]) -> Result<(), Missing
 
 /// Labels of a part's series, such as the names of its pools.
 fn labels_of<'a>(cell: &CellTrials<'a>, part: &NodePart<'_>, series: &str) -> BTreeSet<&'a str> {
-    let samples = cell.trials.iter().flat_map(|it| it.samples);
-    let of_part = |it: &&Sample| it.series == series && part.instances.iter().any(|name| *name == it.node);
-    samples.filter(of_part).map(|it| &*it.label).collect()
+    let samples = cell.trials.iter().flat_map(|it| it.samples.of_series(series).iter());
+    samples.filter(|it| part.instances.iter().any(|name| *name == it.node)).map(|it| &*it.label).collect()
 }
 
 /// Findings on services with exhausted threads. A service without a thread limit cannot exhaust them.

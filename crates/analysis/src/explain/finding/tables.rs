@@ -36,15 +36,12 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
             Some(growth(trial.samples, &node.name, series, |it| it == table)? / rate)
         })
     };
-    let samples = cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.node == node.name);
-    let mut tables: BTreeSet<&str> = BTreeSet::new();
-    for sample in samples.filter(|it| it.series == samples::PG_SCANNED_ROWS) {
-        tables.insert(&sample.label);
-    }
+    let samples =
+        cell.trials.iter().flat_map(|it| it.samples.of(&node.name, samples::PG_SCANNED_ROWS).iter());
+    let tables: BTreeSet<&str> = samples.map(|it| &*it.label).collect();
     if tables.is_empty() {
         // Without full scans, there is no finding. Without samples of the server, the input is missing.
-        let is_sampled =
-            cell.trials.iter().flat_map(|it| it.samples).any(|it| it.series == samples::PG_DEAD_ROWS);
+        let is_sampled = cell.trials.iter().any(|it| !it.samples.of_series(samples::PG_DEAD_ROWS).is_empty());
         return if is_sampled { Ok(Vec::new()) } else { Err(MissingInput::Server) };
     }
     let rows = |table: &str| by_transaction(samples::PG_SCANNED_ROWS, table);

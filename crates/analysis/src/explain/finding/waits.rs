@@ -163,8 +163,7 @@ fn locks(cell: &CellTrials<'_>, window: &CellTrials<'_>, active: f64) -> Vec<Bou
 /// Wait events of PostgreSQL's active sessions in any of the trials.
 fn wait_events<'a>(cell: &CellTrials<'a>) -> BTreeSet<&'a str> {
     let Some(node) = cell.server().map(|it| &it.name) else { return BTreeSet::new() };
-    let samples = cell.trials.iter().flat_map(|it| it.samples);
-    let waits = samples.filter(|it| it.is_of(node, samples::PG_WAITS));
+    let waits = cell.trials.iter().flat_map(|it| it.samples.of(node, samples::PG_WAITS).iter());
     waits.map(|it| &*it.label).collect()
 }
 
@@ -178,9 +177,8 @@ fn longest_lock_wait(cell: &CellTrials<'_>) -> Option<f64> {
 /// Statements that waited for locks, over all trials, most frequent first.
 pub fn statements(cell: &CellTrials<'_>) -> Vec<String> {
     let Some(node) = cell.server().map(|it| &it.name) else { return Vec::new() };
-    let all = || cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.node == *node);
     let mut waited: BTreeMap<&str, f64> = BTreeMap::new();
-    for sample in all().filter(|it| it.series == samples::PG_LOCK_WAITERS) {
+    for sample in cell.trials.iter().flat_map(|it| it.samples.of(node, samples::PG_LOCK_WAITERS).iter()) {
         *waited.entry(&sample.label).or_default() += sample.value;
     }
     let text = |id: &str| statement_text(cell, node, id);
@@ -191,8 +189,7 @@ pub fn statements(cell: &CellTrials<'_>) -> Vec<String> {
 
 /// Text of the statement with this identifier, if any trial sampled it.
 pub fn statement_text(cell: &CellTrials<'_>, node: &str, id: &str) -> Option<String> {
-    let samples = cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.node == *node);
-    let texts = samples.filter(|it| it.series == samples::PG_STATEMENT_TEXT);
+    let texts = cell.trials.iter().flat_map(|it| it.samples.of(node, samples::PG_STATEMENT_TEXT).iter());
     let mut texts_of_id = texts.filter_map(|sample| sample.label.split_once(' ').filter(|it| it.0 == id));
     texts_of_id.next().map(|it| it.1.to_owned())
 }

@@ -1,11 +1,12 @@
 //! Results before, during and after the faults of a trial
 
 use super::period_sum::PeriodSum;
+use crate::facts::SampleView;
 use crate::facts::samples::PG_REPLICATION_REPLAY_LAG;
 use model::durability::ClientOutage;
 use model::fault_injection::FaultInjection;
 use model::run_result::{FaultPhase, FaultPhaseResult};
-use model::{HistogramSum, Nanos, Outage, Sample, Second, SparseHistogram};
+use model::{HistogramSum, Nanos, Outage, Second, SparseHistogram};
 
 const PHASES: [FaultPhase; 3] = [FaultPhase::Before, FaultPhase::During, FaultPhase::After];
 
@@ -87,12 +88,12 @@ impl FaultPhaseCollector {
     }
 
     /// Ends the trial, whose samples include those of replication.
-    pub fn finish(self, samples: &[Sample]) -> [FaultPhaseSum; 3] {
+    pub fn finish(self, samples: SampleView<'_>) -> [FaultPhaseSum; 3] {
         let FaultPhaseCollector { times, mut sums, responses } = self;
         for (FaultPhaseSum { sum, .. }, response) in sums.iter_mut().zip(&responses) {
             sum.response = SparseHistogram::from(response);
         }
-        for sample in samples.iter().filter(|sample| sample.series == PG_REPLICATION_REPLAY_LAG) {
+        for sample in samples.of_series(PG_REPLICATION_REPLAY_LAG).iter() {
             let lag = &mut sums[times.phase(sample.at, sample.at + Nanos(1)) as usize].lag;
             *lag = Some(lag.map_or(sample.value, |longest| longest.max(sample.value)));
         }
@@ -117,10 +118,11 @@ pub fn fault_phase_results(trials: &[&[FaultPhaseSum; 3]]) -> Vec<FaultPhaseResu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::SampleSet;
     use model::durability::{AccessKind, ClientKind, Conclusion, DurabilityVerdict, WriteCounts};
     use model::fault_injection::{InjectedFault, PromotionRecord};
     use model::plan::{FaultAction, FaultScope, FaultTarget};
-    use model::{Code, CompactInterval, LatencyHistogram, OperationSecond};
+    use model::{Code, CompactInterval, LatencyHistogram, OperationSecond, Sample};
 
     fn ms(ms: u64) -> Nanos {
         Nanos::from_millis(ms)
@@ -234,7 +236,8 @@ mod tests {
             (0..).zip(rates).for_each(|(number, (ok, failed))| {
                 collector.second(&second(number, ok, failed, number + 1));
             });
-            collector.finish(&[lag(500, 0.1), lag(2_200, 3.0), lag(2_400, 2.0), lag(3_500, 0.2)])
+            let lags = vec![lag(500, 0.1), lag(2_200, 3.0), lag(2_400, 2.0), lag(3_500, 0.2)];
+            collector.finish(SampleSet::from(lags).view())
         };
         let trials =
             [trial([(100, 0), (20, 1), (0, 2), (90, 0)]), trial([(120, 0), (40, 0), (20, 0), (110, 0)])];

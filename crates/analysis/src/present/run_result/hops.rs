@@ -4,6 +4,7 @@
 //! a node, but not the node behind it, are in the hop between them. Their number divided by the throughput is the time
 //! that a transaction spends in the hop.
 
+use crate::facts::SampleView;
 use crate::facts::samples::{self, mean, sums};
 use crate::facts::trial::TrialFacts;
 use crate::facts::usage::{busy_sessions, generator_processors};
@@ -12,7 +13,7 @@ use model::plan::{GENERATOR, Limits, Node, NodePart, Setup};
 use model::product::Role;
 use model::run_result::HopMetrics;
 use model::summary::ServerTransport as Transport;
-use model::{CompactInterval, Nanos, Sample};
+use model::{CompactInterval, Nanos};
 
 /// Largest ratio of the time in one node to the whole response time that inaccurate samples explain.
 const TIME_TOLERANCE: f64 = 1.1;
@@ -88,9 +89,9 @@ pub fn hops(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>])
 /// valid trials.
 pub fn replicas(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>]) -> Vec<HopMetrics> {
     let Some(plan) = &setup.stack.replication else { return Vec::new() };
-    let lates: Vec<Vec<Sample>> = valid(trials).map(tail_samples).collect();
+    let lates: Vec<SampleView<'_>> = valid(trials).map(tail_samples).collect();
     let one = |name: String| {
-        let each: Vec<_> = lates.iter().map(|it| hop_metrics(&name, &plan.limits, processors, it)).collect();
+        let each: Vec<_> = lates.iter().map(|it| hop_metrics(&name, &plan.limits, processors, *it)).collect();
         median_of_trials(&name, &each.iter().collect::<Vec<_>>())
     };
     setup.stack.replica_names().into_iter().map(one).collect()
@@ -116,15 +117,14 @@ fn median_of_trials(name: &str, each: &[&HopMetrics]) -> HopMetrics {
 }
 
 /// Samples from the last third of a window.
-pub(super) fn tail_samples(passage: &TrialPassage<'_>) -> Vec<Sample> {
+pub(super) fn tail_samples<'a>(passage: &TrialPassage<'a>) -> SampleView<'a> {
     let window = passage.facts.summary.map_or(Nanos::ZERO, |it| it.window);
-    let from = Nanos(window.0 / 3 * 2);
-    passage.facts.samples.iter().filter(|it| it.at > from).cloned().collect()
+    passage.facts.samples.after(Nanos(window.0 / 3 * 2))
 }
 
 fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>) -> Vec<HopMetrics> {
     let late = tail_samples(passage);
-    let facts = TrialFacts { samples: &late, ..passage.facts.clone() };
+    let facts = TrialFacts { samples: late, ..passage.facts.clone() };
     let rate = passage.late.rate();
     // A node in which sessions of others work, or unfinished transactions accumulate, would seem to take longer than the
     // whole transaction. Its time is unknown.
@@ -138,7 +138,7 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>
         time: (passage.late.count > 0).then(|| {
             Nanos::from_secs_f64((passage.late.response - passage.late.service) / passage.late.count as f64)
         }),
-        ..hop_metrics(GENERATOR, &setup.stack.generator, processors, &late)
+        ..hop_metrics(GENERATOR, &setup.stack.generator, processors, late)
     };
     let nodes = &setup.stack.nodes;
     // Number of transactions in each node and all nodes behind it, if known. For the first node, it is the number of
@@ -146,7 +146,7 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>
     let mut inside: Vec<Option<f64>> = Vec::new();
     let mut all = vec![generator];
     for (place, node) in nodes.iter().enumerate() {
-        let gauge = |series| mean(&sums(&late, &node.name, series, |_| true));
+        let gauge = |series| mean(&sums(late, &node.name, series, |_| true));
         let (at_work, queue) = match node.kind.role() {
             Role::Server => (busy_sessions(&facts), None),
             Role::Pooler => (gauge(samples::POOL_SERVERS_ACTIVE), gauge(samples::POOL_CLIENTS_WAITING)),
@@ -159,7 +159,7 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>
             (_, Role::Pooler) => at_work.zip(queue).map(|(busy, queue)| busy + queue),
             _ => None,
         });
-        all.push(HopMetrics { busy: at_work, queue, ..node_metrics(node, processors, &late) });
+        all.push(HopMetrics { busy: at_work, queue, ..node_metrics(node, processors, late) });
     }
     // Only the transport of the load's connections is known.
     let transport = passage.facts.summary.map(|it| &it.server.transport);
@@ -177,7 +177,7 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>
 }
 
 /// Metrics of a node: the sums over its copies and programs. Only a node without programs has a limit of its own.
-fn node_metrics(node: &Node, processors: Option<f64>, late: &[Sample]) -> HopMetrics {
+fn node_metrics(node: &Node, processors: Option<f64>, late: SampleView<'_>) -> HopMetrics {
     let parts = node.parts();
     let one = |part: &NodePart<'_>| -> Vec<HopMetrics> {
         part.instances.iter().map(|name| hop_metrics(name, part.limits, processors, late)).collect()
@@ -195,7 +195,7 @@ fn node_metrics(node: &Node, processors: Option<f64>, late: &[Sample]) -> HopMet
     }
 }
 
-fn hop_metrics(name: &str, limits: &Limits, processors: Option<f64>, late: &[Sample]) -> HopMetrics {
+fn hop_metrics(name: &str, limits: &Limits, processors: Option<f64>, late: SampleView<'_>) -> HopMetrics {
     let pinned = (!limits.cpus.is_empty()).then_some(limits.cpus.len() as f64);
     HopMetrics {
         node: name.to_owned(),

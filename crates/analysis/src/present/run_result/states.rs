@@ -3,7 +3,7 @@
 use crate::facts::TrialFacts;
 use crate::facts::samples::{self, growth_by_label};
 use model::states::{CellStates, Gauge, PoolStates, ServerStates, SessionGroup};
-use model::{Nanos, Sample, series};
+use model::{Nanos, series};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ impl<'a> SeriesSums<'a> {
         let mut sums = SeriesSums::default();
         for trial in trials {
             let mut moments: BTreeSet<Nanos> = BTreeSet::new();
-            for sample in window(trial).filter(|it| it.is_of(node, series)) {
+            for sample in trial.samples.of(node, series).after(Nanos::ZERO).iter() {
                 moments.insert(sample.at);
                 let sum = sums.labels.entry(&sample.label).or_default();
                 sum.sum += sample.value;
@@ -59,14 +59,10 @@ impl<'a> SeriesSums<'a> {
     }
 }
 
-fn window<'a>(trial: &TrialFacts<'a>) -> impl Iterator<Item = &'a Sample> {
-    trial.samples.iter().filter(|it| it.at > Nanos::ZERO)
-}
-
 /// Nodes with samples of this series, in order of their names.
 fn nodes<'a>(trials: &[&TrialFacts<'a>], series: &str) -> BTreeSet<&'a str> {
-    let samples = trials.iter().flat_map(|it| window(it));
-    samples.filter(|it| it.series == series).map(|it| &*it.node).collect()
+    let samples = trials.iter().flat_map(|it| it.samples.of_series(series).after(Nanos::ZERO).iter());
+    samples.map(|it| &*it.node).collect()
 }
 
 fn session_groups(trials: &[&TrialFacts<'_>]) -> Vec<SessionGroup> {

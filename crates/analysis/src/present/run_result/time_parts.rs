@@ -47,12 +47,11 @@ fn activities(trials: &[TrialPassage<'_>], node: &str) -> BTreeMap<SessionActivi
     let mut idle = 0.0;
     for trial in valid(trials) {
         let late = tail_samples(trial);
-        let waits = late.iter().filter(|it| it.is_of(node, samples::PG_WAITS));
-        for sample in waits {
+        for sample in late.of(node, samples::PG_WAITS).iter() {
             *events.entry(sample.label.to_string()).or_default() += sample.value;
         }
         let is_idle = |state: &str| state.starts_with("idle in transaction");
-        idle += sums(&late, node, samples::PG_SESSIONS, is_idle).iter().map(|it| it.1).sum::<f64>();
+        idle += sums(late, node, samples::PG_SESSIONS, is_idle).iter().map(|it| it.1).sum::<f64>();
     }
     let all = events.values().sum::<f64>() + idle;
     let mut shares: BTreeMap<SessionActivity, f64> = BTreeMap::new();
