@@ -25,7 +25,7 @@ static SERIES: [Series; 5] = [
     counter(
         "pg_table_toast_blocks",
         Unit::Count,
-        "Blocks read from the TOAST tables of these tables, in shared buffers or not; pg_stat_get_blocks_fetched",
+        "Blocks read from the TOAST tables of these tables and their indexes, in shared buffers or not; pg_stat_get_blocks_fetched",
     ),
     counter(
         "pg_table_indexed_writes",
@@ -44,13 +44,15 @@ static SERIES: [Series; 5] = [
     ),
 ];
 
-const SQL: &str = "select label, index_rows as pg_table_index_rows, toast_blocks as pg_table_toast_blocks, \
+const SQL: &str = "select label, index_rows as pg_table_index_rows, \
+      toast_blocks + coalesce((select sum(pg_stat_get_blocks_fetched(i.indexrelid)) from pg_index i \
+        where i.indrelid = busiest.toast), 0) as pg_table_toast_blocks, \
       writes as pg_table_indexed_writes, (select count(*) from pg_stat_user_indexes i \
         join pg_index x on x.indexrelid = i.indexrelid \
         where i.relid = busiest.relid and i.idx_scan = 0 and not x.indisunique) as pg_table_unused_indexes, \
       pg_relation_size(relid)::float8 / current_setting('block_size')::int / nullif(pages, 0) as pg_table_growth \
     from (select s.relid, s.schemaname || '.' || s.relname as label, coalesce(s.idx_tup_fetch, 0) as index_rows, \
-        pg_stat_get_blocks_fetched(c.reltoastrelid) as toast_blocks, c.relpages as pages, \
+        pg_stat_get_blocks_fetched(c.reltoastrelid) as toast_blocks, c.relpages as pages, c.reltoastrelid as toast, \
         s.n_tup_ins + s.n_tup_upd - s.n_tup_hot_upd as writes \
       from pg_stat_user_tables s join pg_class c on c.oid = s.relid) as busiest \
     where index_rows + toast_blocks + writes > 0 order by index_rows + toast_blocks + writes desc limit 10";

@@ -6,6 +6,7 @@ use super::bound::CpuUsage;
 use super::tables::executed_rate;
 use super::waits::{self, BOUND_SHARE_MIN, WaitClass};
 use super::{CellTrials, Finding, TrialFacts};
+use crate::facts::SampleView;
 use crate::facts::samples::{self, growth, growth_by_label, maximum, sums};
 use model::Nanos;
 use model::avoidable_work::WorkEvidence;
@@ -118,7 +119,8 @@ fn jit(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
 fn planning(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
     let share = cell.median(|it| share_of_server(it, node, samples::PG_STATEMENT_PLANNING, |_| true))?;
     let mean = cell.median(|trial| {
-        let total = |series| growth_by_label(trial.samples, node, series).values().sum::<f64>();
+        let samples = second_half(trial)?;
+        let total = |series| growth_by_label(samples, node, series).values().sum::<f64>();
         let plans = total(samples::PG_STATEMENT_PLANS);
         (plans > 0.0).then(|| total(samples::PG_STATEMENT_PLANNING) / plans)
     })?;
@@ -128,23 +130,30 @@ fn planning(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
 
 /// Time of a series by statement as a share of PostgreSQL's CPU time. Sessions that compete for CPUs take longer than their CPU
 /// time, so the share is of the time of all statements if that is longer, or if the CPU time is unknown.
+///
+/// The second half of the window counts: the first statements of each session fill its caches, and plan for longer.
 fn share_of_server(
     trial: &TrialFacts<'_>,
     node: &str,
     series: &'static str,
     label: impl Fn(&str) -> bool,
 ) -> Option<f64> {
-    let moments = sums(trial.samples, node, series, &label);
+    let samples = second_half(trial)?;
+    let moments = sums(samples, node, series, &label);
     let duration = (moments.last()?.0 - moments.first()?.0).as_secs_f64();
     let total = |series, label: &dyn Fn(&str) -> bool| {
-        let growth = growth_by_label(trial.samples, node, series).into_iter();
+        let growth = growth_by_label(samples, node, series).into_iter();
         growth.filter(|it| label(&it.0)).map(|it| it.1).sum::<f64>()
     };
     let executed = total(samples::PG_STATEMENT_TIME, &|it| !it.is_empty());
     let statements = executed + total(samples::PG_STATEMENT_PLANNING, &|_| true);
-    let cpu = samples::processors(trial.samples, node).map_or(0.0, |it| it * duration);
+    let cpu = samples::processors(samples, node).map_or(0.0, |it| it * duration);
     let all = cpu.max(statements);
     (duration > 0.0 && all > 0.0).then(|| (total(series, &label) / all).min(1.0))
+}
+
+fn second_half<'a>(trial: &TrialFacts<'a>) -> Option<SampleView<'a>> {
+    Some(trial.samples.after(Nanos(trial.valid()?.window.0 / 2)))
 }
 
 /// Text of the statement with the greatest increase of a series, over all trials.

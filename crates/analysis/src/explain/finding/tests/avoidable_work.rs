@@ -63,6 +63,9 @@ fn reports_compilation_and_planning() {
     };
     let found = evidence("Planning { share: 0.6, mean: 0.0003, statement: Some(\"SELECT sort\") }");
     check(&["unix"], &[planned(0.3)], &[&found]);
+    // Only the first statements of each session take long to plan.
+    let first = sampled(0.5).ramp("postgres", "pg_statement_planning", |second| second.min(3) as f64);
+    check(&["unix"], &[first.counter("postgres", "pg_statement_plans", "", 1000.0)], &[]);
     // The planning of trivial statements takes longer than their execution, but not most of the CPU time.
     check(&["unix"], &[planned(0.02)], &[]);
 }
