@@ -33,6 +33,7 @@ pub fn quiet_measurement() -> Measurement {
         wakeups: 5000,
         longest_stall: Nanos::from_millis(1),
         wall: window,
+        kernel: None,
     };
     Measurement {
         window,

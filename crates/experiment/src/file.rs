@@ -433,6 +433,9 @@ pub struct Load {
     /// Open model: maximum number of transactions in flight; further transactions wait.
     #[schemars(range(min = 1, max = 100_000))]
     pub max_in_flight: Option<u32>,
+    /// Open model: minimum time between two wake-ups of a generator thread, from 1us to 100ms. It saves CPU time of the
+    /// generator at high rates, but requests are sent, and responses received, up to this time later. Default: none.
+    pub slack: Option<Duration>,
     /// Replay and open model: path of a recording that `pgdyno record` or `pgdyno capture` made. An open load starts its
     /// transactions on the schedule.
     pub traffic: Option<String>,

@@ -4,6 +4,7 @@ use crate::{
     Answer, AnswerSizes, CommandCounts, FailureCounts, LatencyHistogram, Nanos, Outcome, Record,
     ReplayCounts, SizeUnit, StatementAnswer, Successes,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Measurement from one time to another by one thread, or by all threads after merging. `H` is the type of the
@@ -69,6 +70,20 @@ pub struct ThreadUsage {
     pub longest_stall: Nanos,
     /// Wall-clock duration of the window.
     pub wall: Nanos,
+    /// Counters of the kernel within the window; `None` if the kernel does not report them, and in stored runs.
+    #[serde(default)]
+    pub kernel: Option<KernelCounters>,
+}
+
+/// Counters that the kernel keeps of a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelCounters {
+    /// Context switches of a thread that waited, and of a thread that could have continued.
+    pub voluntary_switches: u64,
+    pub involuntary_switches: u64,
+    /// Page faults without and with reads from a disk.
+    pub minor_faults: u64,
+    pub major_faults: u64,
 }
 
 impl<H> Interval<H> {

@@ -67,7 +67,7 @@ pub use histogram::{
     DecodeError, EncodedHistogram, HistogramDecoder, HistogramEncoder, HistogramSum, LatencyHistogram,
     SparseHistogram, is_quantile_unanswered,
 };
-pub use interval::{Interval, ScriptCounts, ThreadUsage};
+pub use interval::{Interval, KernelCounters, ScriptCounts, ThreadUsage};
 pub use measurement::{Measurement, Outage};
 pub use observation::{EventKind, LogEvent, LogSession, Sample, Series, SeriesKind, Tick, Unit};
 pub use percent::percent_encode;

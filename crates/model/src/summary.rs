@@ -5,7 +5,9 @@
 //! [`crate::LatencyHistogram::MIN_TAIL_SAMPLES`] samples lie beyond it.
 
 use crate::validity::Validity;
-use crate::{EmptyStatement, Nanos, Outage, PerSecond, Spacing, StatementRows, is_quantile_unanswered};
+use crate::{
+    EmptyStatement, KernelCounters, Nanos, Outage, PerSecond, Spacing, StatementRows, is_quantile_unanswered,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -426,6 +428,9 @@ pub struct ThreadSummary {
     pub wakeups: u64,
     #[serde(rename = "longest_stall_ns")]
     pub longest_stall: Nanos,
+    /// Counters of the kernel within the window. Absent if the kernel does not report them, and in stored runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelCounters>,
 }
 
 /// Progress line: figures for the time since the previous progress line.

@@ -18,6 +18,11 @@ impl Nanos {
     pub const ZERO: Nanos = Nanos(0);
     pub const MAX: Nanos = Nanos(u64::MAX);
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(crate) const fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
+
     /// Duration in the notation of the experiment file, such as `2s` or `1500ms`.
     pub fn notation(self) -> String {
         match self.0 {

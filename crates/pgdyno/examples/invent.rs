@@ -184,6 +184,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
             timeout: None,
             max_tries: 1,
             new_clients: 0,
+            slack: Nanos::ZERO,
             transactions: None,
         },
         objectives: vec!["p99 < 50ms".to_owned()],

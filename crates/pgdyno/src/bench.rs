@@ -342,8 +342,11 @@ impl BenchResult {
             let run = stored.as_ref().map(|it| it.display().to_string());
             terminal::json(&to_json(&BenchDocument { summary, objectives, run }));
         } else {
-            let failures_detailed = options.failures_detailed;
-            let style = report::bench::BenchStyle { failures_detailed, progress: options.progress.is_some() };
+            let style = report::bench::BenchStyle {
+                failures_detailed: options.failures_detailed,
+                progress: options.progress.is_some(),
+                threads: options.debug,
+            };
             out!("{}", report::bench::render(summary, objectives, style, lang));
         }
         if let Some(path) = stored.as_ref().filter(|_| !options.json) {

@@ -55,6 +55,9 @@ bench-effect = effect
 bench-dropped = dropped
 bench-clients = per client
 bench-generator = generator
+bench-thread = thread { $number }
+bench-thread-counters = busy { $busy }, { $wakeups } wake-ups, longest stall { $stall }
+bench-thread-kernel = { $voluntary } voluntary and { $involuntary } involuntary context switches, { $minor } minor and { $major } major page faults
 bench-measured = measured
 bench-objective = objective
 bench-verdict = verdict
@@ -500,6 +503,7 @@ check-duration = { $duration }{ $warmup ->
  }
 check-warmup = after { $warmup } of warm-up
 check-query-mode = query mode { $mode }
+check-slack = slack { $time }
 check-reconnect = a new connection per transaction
     .requests = a new connection per request
 check-cookies = with cookies

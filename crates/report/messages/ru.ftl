@@ -55,6 +55,9 @@ bench-effect = изменения в базе
 bench-dropped = отброшено
 bench-clients = по клиентам
 bench-generator = генератор
+bench-thread = поток { $number }
+bench-thread-counters = занят { $busy }, пробуждений { $wakeups }, самая долгая задержка { $stall }
+bench-thread-kernel = переключений контекста: добровольных { $voluntary }, вынужденных { $involuntary }; страничных отказов: без чтения с диска { $minor }, с чтением { $major }
 bench-measured = что измерено
 bench-objective = цель
 bench-verdict = итог
@@ -553,6 +556,7 @@ check-duration = { $duration }{ $warmup ->
  }
 check-warmup = после прогрева { $warmup }
 check-query-mode = протокол { $mode }
+check-slack = допуск { $time }
 check-reconnect = новое соединение на каждую транзакцию
     .requests = новое соединение на каждый запрос
 check-cookies = с cookie

@@ -18,6 +18,8 @@ pub struct BenchStyle {
     /// True if progress was reported during the run. As in pgbench, the final report then contains the standard
     /// deviation.
     pub progress: bool,
+    /// True if the counters of each generator thread are shown.
+    pub threads: bool,
 }
 
 /// Renders the whole report, with a newline at its end.
@@ -25,7 +27,7 @@ pub fn render(summary: &Summary, objectives: &[ObjectiveResult], style: BenchSty
     let mut out = String::new();
     pgbench::write_lines(&mut out, summary, style);
     out.push('\n');
-    extended::write_lines(&mut out, summary, lang);
+    extended::write_lines(&mut out, summary, style, lang);
     extended::write_objectives(&mut out, objectives, lang);
     out
 }

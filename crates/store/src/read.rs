@@ -407,6 +407,7 @@ impl Run {
                 starved: optional_nanos(row, 3)?,
                 wakeups: count(row, 4)?,
                 longest_stall: ns(5)?,
+                kernel: None,
                 wall: ns(6)?,
             })
         })

@@ -557,7 +557,7 @@ impl RunDatabase {
             ],
         )?;
         for (thread, usage) in measurement.thread_usage.iter().enumerate() {
-            let ThreadUsage { user, system, spun, starved, wakeups, longest_stall, wall } = usage;
+            let ThreadUsage { user, system, spun, starved, wakeups, longest_stall, wall, kernel: _ } = usage;
             self.insert(
                 "INSERT INTO effort VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 params![

@@ -249,6 +249,7 @@ fn thread(usage: &ThreadUsage) -> ThreadSummary {
         starved: usage.starved.map(window_share),
         wakeups: usage.wakeups,
         longest_stall: usage.longest_stall,
+        kernel: usage.kernel,
     }
 }
 

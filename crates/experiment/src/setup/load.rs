@@ -48,11 +48,16 @@ impl SetupBuilder<'_> {
             ("connect_timeout", source.connect_timeout),
             ("first_byte_timeout", source.first_byte_timeout),
             ("pacing", source.pacing),
+            ("slack", source.slack),
         ];
         for (key, given) in times {
             if given.is_some_and(|it| it.0 == Nanos::ZERO) {
                 self.report(&format!("load.{key}"), message!("experiment-duration-zero", key));
             }
+        }
+        if let Some(slack) = source.slack.filter(|it| it.0 > Load::SLACK_MAX) {
+            let (key, value, min, max) = ("slack", slack.0.notation(), "1us", Load::SLACK_MAX.notation());
+            self.report("load.slack", message!("experiment-out-of-range", key, value, min, max));
         }
         for (key, given) in [("max_rate", source.max_rate), ("coefficient", source.coefficient)] {
             if let Some(value) = given.filter(|it| !(1e-6..=1e7).contains(it)).map(|it| it.to_string()) {
@@ -87,6 +92,7 @@ impl SetupBuilder<'_> {
             timeout: source.timeout.map(|it| it.0),
             max_tries: source.max_tries.unwrap_or(1),
             new_clients: source.new_clients.unwrap_or(if has_faults { NEW_CLIENTS } else { 0 }),
+            slack: source.slack.map_or(Nanos::ZERO, |it| it.0),
             transactions: None,
         };
         RequestedLoad { load, duration: warmup + extent.duration, max_rate: extent.max_rate }

@@ -52,6 +52,7 @@ impl SetupBuilder<'_> {
             ("schedule", source.schedule.is_some()),
             ("arrivals", source.arrivals.is_some()),
             ("max_in_flight", source.max_in_flight.is_some()),
+            ("slack", source.slack.is_some()),
             ("duration", source.duration.is_some()),
             ("warmup", source.warmup.is_some()),
             ("query_mode", source.query_mode.is_some()),

@@ -23,6 +23,7 @@ impl SetupBuilder<'_> {
             ("schedule", source.schedule.is_some()),
             ("arrivals", source.arrivals.is_some()),
             ("max_in_flight", source.max_in_flight.is_some()),
+            ("slack", source.slack.is_some()),
             ("coefficient", source.coefficient.is_some()),
             ("traffic", source.traffic.is_some()),
             ("speed", source.speed.is_some()),

@@ -1,6 +1,6 @@
 //! CPU usage and stalls of a generator thread
 
-use model::{Nanos, ThreadUsage};
+use model::{KernelCounters, Nanos, ThreadUsage};
 use std::fs;
 
 /// Meter of a thread's CPU usage and stalls within the window.
@@ -13,13 +13,15 @@ pub struct ThreadMeter {
     pub spun: Nanos,
     pub wakeups: u64,
     longest_stall: Nanos,
+    kernel: Option<KernelCounters>,
 }
 
 impl ThreadMeter {
     /// Starts the measurement, when the window begins.
     pub fn begin(&mut self, now: Nanos) {
         let (user, system) = cpu_times();
-        *self = ThreadMeter { started: now, user, system, starved: starved_time(), ..ThreadMeter::default() };
+        let (starved, kernel) = (starved_time(), kernel_counters());
+        *self = ThreadMeter { started: now, user, system, starved, kernel, ..ThreadMeter::default() };
     }
 
     /// Records that an event was handled `late` after it was due.
@@ -39,6 +41,12 @@ impl ThreadMeter {
             wakeups: self.wakeups,
             longest_stall: self.longest_stall,
             wall: now - self.started,
+            kernel: kernel_counters().zip(self.kernel).map(|(now, then)| KernelCounters {
+                voluntary_switches: now.voluntary_switches - then.voluntary_switches,
+                involuntary_switches: now.involuntary_switches - then.involuntary_switches,
+                minor_faults: now.minor_faults - then.minor_faults,
+                major_faults: now.major_faults - then.major_faults,
+            }),
         }
     }
 }
@@ -57,6 +65,25 @@ fn cpu_times() -> (Nanos, Nanos) {
     let share = if user + system > 0.0 { user / (user + system) } else { 0.0 };
     let user = total * share;
     (Nanos(user as u64), Nanos((total - user) as u64))
+}
+
+/// Context switches and page faults of this thread. Sources: /proc/thread-self/status, and fields 10 and 12 of
+/// /proc/thread-self/stat; proc(5).
+fn kernel_counters() -> Option<KernelCounters> {
+    let status = fs::read_to_string("/proc/thread-self/status").ok()?;
+    let switches = |name: &str| {
+        let value = status.lines().find_map(|it| it.strip_prefix(name)?.strip_prefix("_ctxt_switches:"))?;
+        value.trim().parse().ok()
+    };
+    let stat = fs::read_to_string("/proc/thread-self/stat").ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+    let faults = |field: usize| fields.get(field - 3)?.parse().ok();
+    Some(KernelCounters {
+        voluntary_switches: switches("voluntary")?,
+        involuntary_switches: switches("nonvoluntary")?,
+        minor_faults: faults(10)?,
+        major_faults: faults(12)?,
+    })
 }
 
 /// Time during which the thread was runnable but not running. Source: second field of schedstat, in nanoseconds

@@ -47,6 +47,14 @@ pub struct Load {
     /// Connections per second of additional clients in a trial with faults, each for one transaction; 0 means none.
     #[serde(default)]
     pub new_clients: u32,
+    /// Open model: minimum time between two wake-ups of a generator thread, at most [`Load::SLACK_MAX`]; 0 means none.
+    #[serde(rename = "slack_ns", default, skip_serializing_if = "Nanos::is_zero")]
+    pub slack: Nanos,
+}
+
+impl Load {
+    /// Largest slack. A thread checks after each wake-up whether the run was interrupted.
+    pub const SLACK_MAX: Nanos = Nanos::from_millis(100);
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

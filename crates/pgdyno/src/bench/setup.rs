@@ -188,6 +188,7 @@ fn load(options: &BenchOptions) -> Load {
         timeout: http.and_then(|it| it.response_timeout),
         max_tries: u16::try_from(options.max_tries).unwrap_or(u16::MAX),
         new_clients: 0,
+        slack: options.slack,
     }
 }
 

@@ -50,6 +50,7 @@ pub fn describe_load(setup: &Setup, lang: &Lang) -> String {
         QueryMode::Prepared => "prepared",
     };
     parts.extend(load.traffic.is_none().then(|| say!(lang, "check-query-mode", mode)));
+    parts.extend((load.slack > Nanos::ZERO).then(|| say!(lang, "check-slack", time = time(load.slack))));
     parts.extend(load.reconnect.then(|| say!(lang, "check-reconnect")));
     parts.extend(load.cookies.then(|| say!(lang, "check-cookies")));
     parts.join(", ")

@@ -93,6 +93,7 @@ fn setup(feeds: Vec<Feed>, kinds: &[(&str, OperationKind)], speed: f64, duration
             timeout: None,
             max_tries: 1,
             new_clients: 0,
+            slack: Nanos::ZERO,
         },
         objectives: Vec::new(),
         stop_rules: Vec::new(),

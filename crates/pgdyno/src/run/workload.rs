@@ -180,8 +180,8 @@ pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<Prep
         postgres: host_addresses,
         services: addresses,
         driver,
-        spin: SPIN,
-        slack: Nanos::ZERO,
+        spin: if setup.load.slack == Nanos::ZERO { SPIN } else { Nanos::ZERO },
+        slack: setup.load.slack,
         log: inputs.additional.is_some(),
         abandon: Arc::clone(inputs.abandoned),
     };
@@ -406,8 +406,7 @@ fn seeding(program: &Program, variables: &[(&str, i64)], clients: u32, threads: 
 /// Description of the load for the report.
 fn describe(setup: &Setup, plan: &LoadPlan, driver: Driver, seed: u64) -> summary::BenchPlan {
     let load = &setup.load;
-    let open =
-        |schedule, arrivals| summary::LoadModelSummary::Open { schedule, arrivals, slack: Nanos::ZERO };
+    let open = |schedule, arrivals| summary::LoadModelSummary::Open { schedule, arrivals, slack: load.slack };
     summary::BenchPlan {
         scripts: operation_steps::operations(setup),
         scale: 1,

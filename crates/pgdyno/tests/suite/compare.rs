@@ -102,6 +102,7 @@ impl Run {
                 timeout: None,
                 max_tries: 1,
                 new_clients: 0,
+                slack: Nanos::ZERO,
                 transactions: None,
             },
             objectives: Vec::new(),

@@ -142,7 +142,7 @@ fn check(
     let judge = |text| objective::parse(text, &["pay".to_owned()]).expect(text).judge(&summary);
     let judged = ["p99 < 50ms", "errors < 1%"].map(judge);
     assert_eq!(judged.each_ref().map(|it| it.verdict), objectives, "{name}: {judged:?}");
-    let style = report::bench::BenchStyle { failures_detailed: false, progress: false };
+    let style = report::bench::BenchStyle::default();
     let text = report::bench::render(&summary, &[], style, report::lang::english());
     let prose: Vec<&str> = text.split_whitespace().collect();
     let prose = prose.join(" ");

@@ -1,5 +1,6 @@
 //! Report lines in addition to pgbench's, at most 100 columns wide
 
+use super::BenchStyle;
 use super::pgbench::line;
 use crate::lang::Lang;
 use crate::say;
@@ -15,7 +16,7 @@ const LABEL: usize = 24;
 /// Maximum width of a line of prose, in columns.
 const WIDTH: usize = 98;
 
-pub fn write_lines(out: &mut String, summary: &Summary, lang: &Lang) {
+pub fn write_lines(out: &mut String, summary: &Summary, style: BenchStyle, lang: &Lang) {
     distributions(out, summary, lang);
     for (number, script) in summary.scripts.iter().enumerate() {
         statements(out, number, script, lang);
@@ -35,6 +36,10 @@ pub fn write_lines(out: &mut String, summary: &Summary, lang: &Lang) {
     if let Some(cost) = summary.generator.per_transaction {
         let busiest = summary.generator.threads.iter().map(|it| it.busy).fold(0.0, f64::max);
         write_wrapped(out, &say!(lang, "bench-generator"), &lang.generator(&cost, busiest));
+    }
+    for (number, thread) in summary.generator.threads.iter().enumerate().filter(|_| style.threads) {
+        let label = say!(lang, "bench-thread", number = number + 1);
+        write_wrapped(out, &label, &lang.thread(thread));
     }
     write_wrapped(out, &say!(lang, "bench-measured"), &lang.measured(&summary.server, &summary.plan));
     let (validity, clients) = (&summary.validity, summary.plan.clients);

@@ -84,6 +84,18 @@ fn plain_summary() -> Summary {
 /// Summary of two scripts in the open model, with every kind of failure.
 fn full_summary() -> Summary {
     let mut summary = plain_summary();
+    summary.generator.threads[1] = ThreadSummary {
+        busy: 0.123,
+        wakeups: 1_234_567,
+        longest_stall: Nanos::from_micros(2345),
+        kernel: Some(model::KernelCounters {
+            voluntary_switches: 40_000,
+            involuntary_switches: 12,
+            minor_faults: 3,
+            major_faults: 0,
+        }),
+        ..ThreadSummary::default()
+    };
     summary.plan = BenchPlan {
         scripts: vec![script("<builtin: TPC-B (sort of)>", 3), script("/tmp/b.sql", 1)],
         partitions: Some(Partitions { method: PartitionMethod::Hash, count: 7 }),
@@ -171,7 +183,7 @@ fn renders_a_plain_run() {
 
 #[test]
 fn renders_a_run_with_every_failure() {
-    let style = BenchStyle { failures_detailed: true, progress: true };
+    let style = BenchStyle { failures_detailed: true, progress: true, threads: true };
     check("rich.txt", &render(&full_summary(), &[], style, english()));
     check("rich.ru.txt", &render(&full_summary(), &[], style, russian()));
 }
@@ -220,7 +232,7 @@ fn json_fields_have_units() {
 #[track_caller]
 fn line(summary: &Summary, label: &str) -> String {
     let mut out = String::new();
-    extended::write_lines(&mut out, summary, english());
+    extended::write_lines(&mut out, summary, BenchStyle::default(), english());
     let after = out
         .lines()
         .skip_while(|line| !line.starts_with(label))

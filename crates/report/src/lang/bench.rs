@@ -3,7 +3,9 @@
 use super::Lang;
 use super::number::quantile;
 use crate::say;
-use model::summary::{BenchPlan, CpuCost, FailureClass, Fairness, LoadModelSummary, Server, ServerTransport};
+use model::summary::{
+    BenchPlan, CpuCost, FailureClass, Fairness, LoadModelSummary, Server, ServerTransport, ThreadSummary,
+};
 use model::validity::{Doubt, InvalidReason};
 use model::{Nanos, PerSecond, Spacing};
 
@@ -60,6 +62,26 @@ impl Lang {
         let [user, system, spun] =
             [cost.user, cost.system, cost.spun].map(|time| numbers.fixed(time.as_micros_f64(), 2));
         say!(self, "bench-cpu-cost", user, system, spun, busiest = numbers.percent(busiest, 0))
+    }
+
+    /// Reports the counters of one generator thread.
+    pub fn thread(&self, thread: &ThreadSummary) -> String {
+        let numbers = self.numbers();
+        let busy = numbers.percent(thread.busy, 1);
+        let stall = self.time(thread.longest_stall);
+        let kernel = thread.kernel.map(|counters| {
+            say!(
+                self,
+                "bench-thread-kernel",
+                voluntary = numbers.count(counters.voluntary_switches),
+                involuntary = numbers.count(counters.involuntary_switches),
+                minor = numbers.count(counters.minor_faults),
+                major = numbers.count(counters.major_faults)
+            )
+        });
+        let of_thread =
+            say!(self, "bench-thread-counters", busy, wakeups = numbers.count(thread.wakeups), stall);
+        [Some(of_thread), kernel].into_iter().flatten().collect::<Vec<_>>().join(numbers.among())
     }
 
     /// Describes the server and the parameters of the benchmark.

@@ -122,6 +122,8 @@ impl Lang {
         match group::rest(all, names.len()) {
             RemainingGroup::Table => say!(self, "finding-table", begin),
             RemainingGroup::Each if cells.is_empty() => begin,
+            // The figures of a single cell are in parentheses.
+            RemainingGroup::Each if cells.starts_with('(') => format!("{begin} {cells}"),
             RemainingGroup::Each => say!(self, "finding-paragraph", begin, cells),
             RemainingGroup::EachBeside(other_cell) => {
                 say!(self, "finding-deadlocks-beside", begin, cell = cell_name(names, other_cell), cells)

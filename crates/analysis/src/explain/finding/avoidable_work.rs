@@ -302,7 +302,7 @@ fn function(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
     let (function, time) = greatest_by_label(cell, node, samples::PG_FUNCTION_TIME)?;
     let calls_per_transaction = growth_of(cell, node, samples::PG_FUNCTION_CALLS, &function)?;
     let share =
-        cell.median(|it| share_of_server(it, node, samples::PG_FUNCTION_TIME, |it| it == function))?;
+        cell.median(|it| share_of_server(it, node, samples::PG_FUNCTION_TIME, |name| name == function))?;
     let mean = if calls_per_transaction > 0.0 { time / calls_per_transaction } else { return None };
     (share >= FUNCTION_SHARE_MIN).then_some(WorkEvidence::Function {
         function,

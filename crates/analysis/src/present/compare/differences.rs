@@ -466,6 +466,9 @@ impl FactList {
                 push("speed", speed.to_string());
             }
         }
+        if load.slack > Nanos::ZERO {
+            push("slack", load.slack.notation());
+        }
         if let Some(RecordedMix { recording, transactions, .. }) = &load.traffic {
             push("traffic", recording.name());
             push("recorded_transactions", transactions.to_string());

@@ -10,6 +10,7 @@ use super::{
 use crate::fleet::options::{FleetOptions, NatsArgs};
 use crate::run_name;
 use load::script::builtin;
+use model::plan::Load;
 use model::summary::PartitionMethod;
 use model::{Nanos, Spacing};
 use report::lang::english;
@@ -17,8 +18,6 @@ use wire::http::Method;
 
 /// Default busy-wait time: about the longest delay with which the kernel wakes a sleeping thread.
 const DEFAULT_SPIN: Nanos = Nanos::from_micros(30);
-/// Largest slack. A thread checks after each wake-up whether the run was interrupted.
-const SLACK_MAX: Nanos = Nanos::from_millis(100);
 
 /// Command that `draft` describes. The command is valid only if no diagnostics were added.
 pub fn resolve(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchCommand {
@@ -274,7 +273,7 @@ fn pace(draft: &Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> ArrivalModel 
 /// Busy-wait before a due time, and minimum time between two wake-ups. A thread that busy-waits does not need to wake up.
 fn spin_and_slack(draft: &Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> (Nanos, Nanos) {
     let slack = draft.slack.unwrap_or_default();
-    if slack > SLACK_MAX {
+    if slack > Load::SLACK_MAX {
         diagnostics.push(OptionDiagnostic::new(
             "--slack must be at most 100ms",
             "give a shorter time, such as --slack=200us",

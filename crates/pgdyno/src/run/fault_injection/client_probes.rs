@@ -194,7 +194,7 @@ fn new_client_setup(setup: &Setup, rate: u32, operations: Vec<Operation>) -> Set
     };
     let limit = |given: Option<Nanos>| Some(given.map_or(TIMEOUT, |it| it.min(TIMEOUT)));
     (load.duration, load.transactions, load.traffic) = (None, None, None);
-    (load.threads, load.reconnect) = (1, true);
+    (load.threads, load.reconnect, load.slack) = (1, true, Nanos::ZERO);
     (load.timeout, load.connect_timeout) = (limit(load.timeout), limit(load.connect_timeout));
     setup
 }

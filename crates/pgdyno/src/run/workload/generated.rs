@@ -289,6 +289,7 @@ impl Generator {
                 _ => {}
             }
             self.maybe(&mut parts, 50, "arrivals", &["even", "poisson"]);
+            self.maybe(&mut parts, 15, "slack", &["1us", "200us", "100ms"]);
         } else if self.chance(35) && !searches {
             let stages = [
                 "{ users: 5, duration: 1s }",

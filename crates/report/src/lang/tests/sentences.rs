@@ -236,6 +236,7 @@ fn load(model: Model, duration: Option<Nanos>) -> Load {
         timeout: Some(Nanos::from_millis(1_500)),
         max_tries: 3,
         new_clients: 0,
+        slack: Nanos::ZERO,
         transactions: None,
     }
 }

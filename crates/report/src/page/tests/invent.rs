@@ -80,6 +80,7 @@ fn setup(pooled: bool) -> Setup {
             timeout: None,
             max_tries: 1,
             new_clients: 0,
+            slack: Nanos::ZERO,
             transactions: None,
         },
         objectives: vec!["p99 < 200ms".into()],
