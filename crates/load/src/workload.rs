@@ -525,6 +525,15 @@ impl Workload {
         unreachable!("thread {k} of {threads}")
     }
 
+    /// Thread of a client.
+    pub fn thread_of_client(&self, client: u32) -> u16 {
+        let has_client = |thread: &u16| {
+            let (first, count) = self.clients_of_thread(*thread);
+            (first..first + count).contains(&client)
+        };
+        (0..self.plan.threads).find(has_client).unwrap_or(0)
+    }
+
     /// Generator of random numbers of the client with this number.
     pub(crate) fn client_rng(&self, number: u32) -> Prng {
         self.plan.seeds.clients[(number - self.first_client) as usize]

@@ -222,6 +222,8 @@ struct BenchResult {
     summary: Summary,
     /// False if the user interrupted the run, or a client aborted.
     complete: bool,
+    /// Thread whose client ended the run, if the run ends as soon as a client aborts.
+    aborted_thread: Option<u16>,
     objectives: Vec<ObjectiveResult>,
     /// File of the stored run.
     stored: Option<PathBuf>,
@@ -239,10 +241,11 @@ impl Bench<'_> {
         let recording = save
             .map(|it| Recording::create(it, system, plan.scripts.clone(), seed, options.lang))
             .transpose()?;
-        let mut show =
-            BenchDisplay::new(options, terminal, named.to_owned(), Arc::clone(&ready.work), epoch, logs);
-        ready.abandon = Arc::clone(&signals.abandoned);
-        let interrupted = &signals.interrupted;
+        let work = Arc::clone(&ready.work);
+        let (interrupted, abandoned) = (&signals.interrupted, &signals.abandoned);
+        let stop: [&AtomicBool; 2] = [interrupted, abandoned];
+        let mut show = BenchDisplay::new(options, terminal, named.to_owned(), work, epoch, logs, stop);
+        ready.abandon = Arc::clone(abandoned);
         let watch = clock::StepDetector::start();
         let load_clock = Clock::start();
         let mut parts = Vec::new();
@@ -272,6 +275,7 @@ impl Bench<'_> {
                 return Err(to_command_error(&measure_error));
             }
         };
+        let aborted_thread = show.aborted_thread;
         let (messages, logged) = show.finish();
         let was_interrupted = interrupted.load(Ordering::Relaxed);
         let mut summary = analysis::verdict::summarise(&measured, server.clone(), plan);
@@ -293,7 +297,7 @@ impl Bench<'_> {
         };
         let stored = recording.map(|it| it.finish(recorded)).transpose()?;
         let complete = measured.aborted_clients == 0 && !was_interrupted;
-        Ok(BenchResult { summary, complete, objectives, stored })
+        Ok(BenchResult { summary, complete, aborted_thread, objectives, stored })
     }
 }
 
@@ -336,7 +340,12 @@ fn to_command_error(measure_error: &MeasureError) -> CommandError {
 impl BenchResult {
     /// Prints the result and returns the exit status.
     fn print(&self, options: &BenchOptions, terminal: &Terminal) -> Result<ExitStatus, CommandError> {
-        let BenchResult { summary, complete, objectives, stored } = self;
+        let BenchResult { summary, complete, aborted_thread, objectives, stored } = self;
+        if let Some(thread) = aborted_thread {
+            // As in pgbench, the run has no report.
+            terminal.error(&format!("Run was aborted due to an error in thread {thread}"));
+            return Ok(ExitStatus::Incomplete);
+        }
         let lang = if options.http.is_some() { options.lang.for_requests() } else { options.lang };
         if options.json {
             let run = stored.as_ref().map(|it| it.display().to_string());

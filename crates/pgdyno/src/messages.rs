@@ -24,7 +24,10 @@ impl Messages {
                 let (code, message) = abort_message(reason);
                 (code, language::selected().message(&message))
             }
-            LoadEvent::Exhausted { .. } | LoadEvent::Debug { .. } | LoadEvent::Step { .. } => return,
+            LoadEvent::Notice { .. }
+            | LoadEvent::Exhausted { .. }
+            | LoadEvent::Debug { .. }
+            | LoadEvent::Step { .. } => return,
         };
         self.add(&code.to_string(), &words);
     }

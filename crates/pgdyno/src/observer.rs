@@ -360,7 +360,7 @@ impl LoadListener for Observer<'_> {
                     self.push_event(EventKind::Other, None, language::selected().message(&exhausted));
                 }
             }
-            LoadEvent::Debug { .. } | LoadEvent::Step { .. } => {}
+            LoadEvent::Notice { .. } | LoadEvent::Debug { .. } | LoadEvent::Step { .. } => {}
         }
     }
 

@@ -20,6 +20,8 @@ pub enum LoadEvent {
         body: Vec<u8>,
         again: bool,
     },
+    /// The server sent a message about a transaction that is no error, such as a warning.
+    Notice { client: ClientId, message: String },
     /// A client begins no further transactions.
     Aborted { client: ClientId, script: ScriptId, command: u16, reason: AbortReason },
     /// A feed whose rows are drawn only once has no row left, so no further transaction begins.

@@ -5,7 +5,7 @@ use super::connect::{SessionLoss, was_reported};
 use super::{AbortReason, ConnId, LoadEvent, Shard};
 use crate::recorder::{Recorder, TraceEvent};
 use crate::script::{InvalidName, ResultStore, Slot};
-use model::{Code, Nanos, Outcome, ScriptId};
+use model::{ClientId, Code, Nanos, Outcome, ScriptId};
 use wire::pg::{Columns, Event, Notice, ProtocolError, Reply, TransactionStatus};
 
 impl<R: Recorder> Shard<R> {
@@ -87,10 +87,20 @@ impl<R: Recorder> Shard<R> {
                     }
                     client.error_text = words;
                 }
-                Ok(Event::Notice(notice)) if R::TRACES => {
-                    self.recorder.trace(TraceEvent::Message(&format_notice(&notice)));
+                Ok(Event::Notice(notice)) => {
+                    if R::TRACES {
+                        self.recorder.trace(TraceEvent::Message(&format_notice(&notice)));
+                    }
+                    let place = tx.as_ref().map(|it| (it.script, it.command));
+                    let failure = (place, notice.code());
+                    let reported = was_reported(&self.reported_failures, failure) && !self.work.plan.verbose;
+                    if place.is_some() && !reported {
+                        let message = String::from(format_notice(&notice));
+                        let client = ClientId(self.first + i);
+                        self.report_once(failure, |_| LoadEvent::Notice { client, message });
+                    }
                 }
-                Ok(Event::Notice(_) | Event::CopyData(_)) => {}
+                Ok(Event::CopyData(_)) => {}
                 Err(error) => {
                     let words = error.to_string();
                     let code = match error {

@@ -87,6 +87,8 @@ pub struct BenchOptions {
     pub per_command: bool,
     pub failures_detailed: bool,
     pub verbose_errors: bool,
+    /// True if the run ends as soon as a client aborts.
+    pub exit_on_abort: bool,
     pub debug: bool,
     pub progress: Option<ProgressReport>,
     pub log: Option<LogOptions>,

@@ -13,6 +13,7 @@ use report::lang::english;
 use report::progress::{self, ProgressStyle};
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Listener that prints progress and errors to standard error, and logs records.
 #[derive(Debug)]
@@ -34,10 +35,14 @@ pub struct BenchDisplay<'a> {
     pub messages: Messages,
     /// Sum of the seconds since the last progress line, and the number of seconds in the sum.
     pending: Option<(Interval, u32)>,
+    /// Flags that end the load when a client aborts; `None` if the other clients continue.
+    stop: Option<[&'a AtomicBool; 2]>,
+    /// Thread whose client ended the load.
+    pub aborted_thread: Option<u16>,
 }
 
 impl<'a> BenchDisplay<'a> {
-    /// Creates a listener. `epoch` is the Unix time at which the run's clock begins.
+    /// Creates a listener. `epoch` is the Unix time at which the run's clock begins. `stop` are the flags that end the load.
     pub fn new(
         options: &BenchOptions,
         terminal: &'a Terminal,
@@ -45,6 +50,7 @@ impl<'a> BenchDisplay<'a> {
         work: Arc<Workload>,
         epoch: Nanos,
         logs: Vec<LogFile>,
+        stop: [&'a AtomicBool; 2],
     ) -> BenchDisplay<'a> {
         let open = options.pace.is_open();
         let style = ProgressStyle {
@@ -66,6 +72,8 @@ impl<'a> BenchDisplay<'a> {
             log_incomplete: false,
             messages,
             pending: None,
+            stop: options.exit_on_abort.then_some(stop),
+            aborted_thread: None,
         }
     }
 
@@ -152,7 +160,12 @@ impl LoadListener for BenchDisplay<'_> {
                     self.text(&message)
                 ));
             }
+            LoadEvent::Notice { message, .. } => errln!("{}", self.text(&message)),
             LoadEvent::Aborted { client, script, command, reason: abort_reason } => {
+                if let Some(stop) = self.stop {
+                    self.aborted_thread.get_or_insert_with(|| self.work.thread_of_client(client.0));
+                    stop.iter().for_each(|flag| flag.store(true, Ordering::Relaxed));
+                }
                 let (client, script, command) = (client.0, usize::from(script.0), usize::from(command));
                 let aborted = |kind: &str, reason: &str| {
                     let suffix = if kind.is_empty() { String::new() } else { format!(" ({kind})") };

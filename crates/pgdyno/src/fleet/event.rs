@@ -29,6 +29,10 @@ enum EventForm {
         body: Vec<u8>,
         again: bool,
     },
+    Notice {
+        client: ClientId,
+        message: String,
+    },
     Aborted {
         client: ClientId,
         script: ScriptId,

@@ -260,6 +260,40 @@ fn reports_an_interrupted_run() {
     assert!(run.out.contains("\nverdict ") && run.err.contains("Run was aborted"), "{run:?}");
 }
 
+/// Writes a script to a temporary file of this process.
+fn script(name: &str, text: &str) -> String {
+    let path = std::env::temp_dir().join(format!("pgdyno-test-{}-{name}.sql", std::process::id()));
+    fs::write(&path, text).expect("the temporary directory can be written to");
+    path.into_os_string().into_string().expect("the path is UTF-8")
+}
+
+#[test]
+fn ends_without_a_report_when_a_client_aborts() {
+    let aborts = script("abort", "\\if :client_id = 1\n\\set x 1 / 0\n\\endif\nSELECT 1;\n");
+    // Without the option, the other clients continue for a minute.
+    let run = ["-n", "-f", &aborts, "-c", "3", "-j", "3", "-T", "60", "--exit-on-abort"];
+    let run = Run::execute(&server().1, &run);
+    assert_eq!(run.status, 2, "{run:?}");
+    assert!(run.err.contains("error: Run was aborted due to an error in thread 1\n"), "{run:?}");
+    assert!(!run.out.contains("verdict") && !run.err.contains("results are incomplete"), "{run:?}");
+    fs::remove_file(aborts).expect("the script was written");
+}
+
+#[test]
+fn prints_warnings_of_the_server() {
+    let warns = script("warn", "DO $$BEGIN RAISE WARNING 'careful' USING HINT = 'slow down'; END$$;\n");
+    for mode in ["simple", "extended", "prepared"] {
+        let execute = |more: &[&str]| {
+            let line = [&["-n", "-f", &warns, "-t", "3", "-M", mode], more].concat();
+            let run = Run::execute(&server().1, &line);
+            assert_eq!(run.status, 0, "{mode}: {run:?}");
+            run.err.matches("WARNING: careful HINT: slow down").count()
+        };
+        assert_eq!((execute(&[]), execute(&["--verbose-errors"])), (1, 3), "{mode}");
+    }
+    fs::remove_file(warns).expect("the script was written");
+}
+
 /// An unreadable variable is an error. Ignoring it would load another server.
 #[test]
 fn an_unreadable_environment_is_refused() {

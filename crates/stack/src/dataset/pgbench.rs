@@ -288,13 +288,16 @@ impl Pgbench {
             ("accounts", format!("aid {aid} not null,bid int,abalance int,filler char(84)"), accounts),
             ("branches", "bid int not null,bbalance int,filler char(88)".to_owned(), filled.as_str()),
         ];
-        let create = self.create_table();
         let space = self
             .tablespace
             .as_ref()
             .map_or(String::new(), |it| format!(" tablespace {}", quote_identifier(it)));
-        let statement =
-            |(name, columns, options)| format!("{create} pgbench_{name}({columns}){options}{space}");
+        let statement = |(name, columns, options)| {
+            // Only partitions can be unlogged: PostgreSQL 18 rejects an unlogged partitioned table.
+            let is_partitioned = name == "accounts" && self.partitions.is_some();
+            let create = if is_partitioned { "create table" } else { self.create_table() };
+            format!("{create} pgbench_{name}({columns}){options}{space}")
+        };
         tables.into_iter().map(statement).collect()
     }
 
@@ -463,6 +466,12 @@ mod tests {
             Pgbench { scale: 20_000, unlogged: true, tablespace: Some("a\"b".to_owned()), ..usual() },
             "create unlogged table pgbench_accounts(aid bigint not null,bid int,abalance int,filler char(84)) \
              with (fillfactor=100) tablespace \"a\"\"b\"",
+        );
+        check(
+            Pgbench { partitions: Some((PartitionMethod::Hash, 1)), unlogged: true, ..usual() },
+            "create table pgbench_accounts(aid int not null,bid int,abalance int,filler char(84)) partition by hash (aid); \
+             create unlogged table pgbench_accounts_1 partition of pgbench_accounts for values with (modulus 1, remainder 0) \
+             with (fillfactor=100)",
         );
         check(
             Pgbench { partitions: Some((PartitionMethod::Range, 3)), fill_factor: 90, ..usual() },

@@ -126,6 +126,7 @@ fn run(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchComman
         objectives: draft.objectives,
         failures_detailed: draft.failures_detailed,
         verbose_errors: draft.verbose_errors,
+        exit_on_abort: draft.exit_on_abort,
         debug: draft.debug,
         json: draft.json,
         strict: draft.strict,

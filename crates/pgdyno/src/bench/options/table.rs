@@ -96,6 +96,7 @@ pub struct Draft {
     pub seed: Option<SeedOption>,
     pub sampling: Option<f64>,
     pub verbose_errors: bool,
+    pub exit_on_abort: bool,
 
     pub schedule: Option<(String, Curve)>,
     pub arrivals: Option<Spacing>,
@@ -322,6 +323,9 @@ pub static TABLE: &[Opt] = &[
     opt(NONE, "aggregate-interval", "NUM", Phase::Run,
         &[(Section::Run, "log one line per NUM seconds, not one per transaction")],
         read!(aggregate = |it| int(it, "--aggregate-interval", 1..=INT_MAX))),
+    opt(NONE, "exit-on-abort", "", Phase::Run,
+        &[(Section::Run, "end the run without a report as soon as a client aborts")],
+        switch!(exit_on_abort)),
     opt(NONE, "failures-detailed", "", Phase::Run,
         &[(Section::Run, "report serialization failures and deadlocks separately")],
         switch!(failures_detailed)),
@@ -457,6 +461,9 @@ pub static TABLE: &[Opt] = &[
     opt('d', "debug", "", Phase::Both,
         &[(Section::Common, "print the settings of the run, and each statement")],
         switch!(debug)),
+    opt(NONE, "dbname", "DBNAME", Phase::Both,
+        &[(Section::Common, "database, connection string or URI")],
+        |draft, it| draft.set_operand(it.to_owned())),
     opt('h', "host", "HOSTNAME", Phase::Both,
         &[(Section::Common, "server host, or directory of its socket")],
         |draft, it| { draft.target.host = Some(it.to_owned()); Ok(()) }),
@@ -511,7 +518,7 @@ pub fn arguments() -> clap::Command {
         .disable_help_flag(true)
         .disable_version_flag(true)
         .args(options)
-        .arg(clap::Arg::new("dbname").value_name("DBNAME").help("Database name, connection string or URI"))
+        .arg(clap::Arg::new("database").value_name("DBNAME").help("Database name, connection string or URI"))
 }
 
 /// Text of `--help`. `program` is the name by which the program was called.

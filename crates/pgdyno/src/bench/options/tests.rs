@@ -50,6 +50,7 @@ fn accepts_pgbench_options() {
         run("-c8 -j 16 db -S -b tpcb@2 -f a@b.sql@3 -M prepared -T 5 -R 2.5 -L 0.5 -h /tmp -p 5433 -U me");
     assert_eq!((options.clients, options.threads), (8, 8), "no more threads than clients");
     assert_eq!(options.target.database.as_deref(), Some("db"));
+    assert_eq!(run("--dbname=shop").target.database.as_deref(), Some("shop"));
     assert_eq!(options.target.host.as_deref(), Some("/tmp"));
     assert_eq!(options.scripts.iter().map(|it| it.weight).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(options.scripts[2].source, Source::File("a@b.sql".to_owned()));
@@ -227,6 +228,8 @@ fn reports_all_diagnostics_at_once() {
     );
     let diagnostics = parse(&args("--no-vacum"), &no_env).unwrap_err();
     assert_eq!(diagnostics[0].hint, "did you mean --no-vacuum?");
+    let diagnostics = parse(&args("-c three"), &no_env).unwrap_err();
+    assert_eq!(diagnostics[0].hint, "write a whole number from 1 to 2147483647, as in --client=8");
 }
 
 #[test]

@@ -32,7 +32,11 @@ const DEFAULT_RUN_NAME: &str = "bench";
 pub fn int(text: &str, option: &str, range: RangeInclusive<u32>) -> Result<u32, OptionDiagnostic> {
     let trimmed = text.trim();
     let digits = trimmed.strip_prefix(['+', '-']).unwrap_or(trimmed);
-    let written = option.rsplit('/').next().unwrap_or(option);
+    // pgbench's message names an option that does not exist.
+    let written = match option.rsplit('/').next().unwrap_or(option) {
+        "--clients" => "--client",
+        written => written,
+    };
     let example = if range.contains(&8) { 8 } else { *range.end() };
     let hint =
         format!("write a whole number from {} to {}, as in {written}={example}", range.start(), range.end());
