@@ -227,6 +227,7 @@ impl Bench<'_> {
             self.compare(comparison)?;
         }
         self.send_lag()?;
+        self.threads()?;
         self.compare_initialisation(if quick { 2 } else { 100 })
     }
 
@@ -326,6 +327,43 @@ impl Bench<'_> {
             row(&format!("send lag at 20,000/s, median, µs, {driver}"), &median, "≤ 5");
             row(&format!("send lag at 20,000/s, p99, µs, {driver}"), &p99s, "");
             row(&format!("send lag p99 ÷ the jitter probe's p99, {driver}"), &ratio, "≤ 2");
+        }
+        Ok(())
+    }
+
+    /// Compares CPU time per transaction of two threads with that of one thread with half as many clients. If threads
+    /// shared cache lines, two of them would need more. The throughput of two threads needs more CPUs than a small machine
+    /// has.
+    fn threads(&self) -> Result<()> {
+        if !self.is_wanted("threads") {
+            return Ok(());
+        }
+        fs::write(&self.script, Script::Select.text())?;
+        let secs = self.secs.to_string();
+        for driver in ["epoll", "io_uring"] {
+            let mut ratios = Vec::new();
+            for round in 0..self.rounds {
+                let cost = |threads: u32| {
+                    let (clients, threads) = ((32 * threads).to_string(), threads.to_string());
+                    let load = ["-n", "-M", "prepared", "-c", &clients, "-j", &threads, "-T", &secs];
+                    let script = ["-f", self.script_path()?, "--json", "--driver", driver];
+                    let run = self.run(
+                        &self.pgdyno,
+                        &[&["bench"], &load[..], &script[..]].concat(),
+                        Transport::Unix,
+                    )?;
+                    Ok::<_, Box<dyn Error>>(run.cpu_each())
+                };
+                let (one, two) = if round % 2 == 0 {
+                    let one = cost(1)?;
+                    (one, cost(2)?)
+                } else {
+                    let two = cost(2)?;
+                    (cost(1)?, two)
+                };
+                ratios.push(two / one);
+            }
+            row(&format!("CPU of 2 threads ÷ 1 thread, {driver}"), &ratios, "≤ 1.03");
         }
         Ok(())
     }
