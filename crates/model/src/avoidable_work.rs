@@ -21,6 +21,8 @@ pub enum AvoidableWork {
     OldStatistics { table: String },
     /// Snapshot that keeps vacuum from removing dead row versions.
     OldSnapshot,
+    /// Autovacuum, which competes with the load.
+    Autovacuum,
     /// Large values of a table, which are stored in its TOAST table.
     LargeValues { table: String },
     /// Rows of a table that index scans read, and that are not returned.
@@ -83,6 +85,12 @@ pub enum WorkEvidence {
         first_dead_rows: f64,
         last_dead_rows: f64,
     },
+    Autovacuum {
+        /// Share (0..=1) of autovacuum workers among the processes that run or wait for a CPU.
+        share: f64,
+        /// Mean number of these workers.
+        workers: f64,
+    },
     /// Rows that index scans read and that are not returned, of a table that has grown since its last ANALYZE.
     GrownTable {
         table: String,
@@ -134,6 +142,7 @@ impl WorkEvidence {
                 AvoidableWork::OldStatistics { table: table.clone() }
             }
             WorkEvidence::OldSnapshot { .. } => AvoidableWork::OldSnapshot,
+            WorkEvidence::Autovacuum { .. } => AvoidableWork::Autovacuum,
             WorkEvidence::DiscardedRows { table, .. } => {
                 AvoidableWork::DiscardedRows { table: table.clone() }
             }

@@ -135,6 +135,8 @@ pub const PG_TABLE_TOAST_BLOCKS: &str = "pg_table_toast_blocks";
 pub const PG_TABLE_INDEXED_WRITES: &str = "pg_table_indexed_writes";
 pub const PG_TABLE_UNUSED_INDEXES: &str = "pg_table_unused_indexes";
 pub const PG_TABLE_GROWTH: &str = "pg_table_growth";
+/// Autovacuum workers, by wait event.
+pub const PG_AUTOVACUUM_WORKERS: &str = "pg_autovacuum_workers";
 /// Calls of functions, and the time in them without the functions that they call, by function.
 pub const PG_FUNCTION_CALLS: &str = "pg_function_calls";
 pub const PG_FUNCTION_TIME: &str = "pg_function_time";

@@ -449,6 +449,7 @@ impl CauseContext<'_> {
                 (0.4, maintain(format!("ANALYZE {table}")))
             }
             WorkEvidence::OldSnapshot { .. } => (0.7, None),
+            WorkEvidence::Autovacuum { share, .. } => (*share, setting("autovacuum", "off".to_owned())),
             // These may be symptoms of the work above.
             WorkEvidence::DiscardedRows { .. } => (0.19, None),
             WorkEvidence::LargeValues { .. } => (0.18, None),

@@ -67,6 +67,7 @@ pub const SERIES: &[&str] = &[
     PG_TABLE_GROWTH,
     PG_FUNCTION_CALLS,
     PG_FUNCTION_TIME,
+    PG_AUTOVACUUM_WORKERS,
     PG_OLDEST_SNAPSHOT,
     PG_WAL_FULL_PAGES,
     PG_WAL_BYTES,
@@ -115,7 +116,7 @@ pub const SERIES: &[&str] = &[
 /// Duration of a trial, in seconds, above which series that are sampled ten times per second are averaged.
 const LONG_TRIAL_SECONDS: u64 = 600;
 /// Series that are sampled ten times per second.
-const OFTEN: [&str; 3] = [PG_SESSIONS, PG_USED, PG_WAITS];
+const OFTEN: [&str; 4] = [PG_SESSIONS, PG_USED, PG_WAITS, PG_AUTOVACUUM_WORKERS];
 
 /// Collects the samples from which facts are derived. In a long trial, it averages each series that is sampled ten
 /// times per second over one second, because these series have 700,000 samples per hour.
@@ -260,6 +261,11 @@ pub fn sessions(samples: SampleView<'_>, node: &str, state: &str) -> Option<f64>
 /// Mean number of active sessions without a wait event. They run, or wait for a CPU.
 pub fn runnable_sessions(samples: SampleView<'_>, node: &str) -> Option<f64> {
     mean_sessions(samples, node, PG_WAITS, "running")
+}
+
+/// Mean number of autovacuum workers without a wait event.
+pub fn runnable_autovacuum_workers(samples: SampleView<'_>, node: &str) -> Option<f64> {
+    mean_sessions(samples, node, PG_AUTOVACUUM_WORKERS, "running")
 }
 
 /// Mean of a series of sessions. A label without sessions has no sample, so the mean is taken over the sample times of all

@@ -92,6 +92,7 @@ impl Lang {
             AvoidableWork::DeadRows { table } => say!(self, "search-do-dead-rows", table),
             AvoidableWork::OldStatistics { table } => say!(self, "search-do-old-statistics", table),
             AvoidableWork::OldSnapshot => say!(self, "search-do-old-snapshot"),
+            AvoidableWork::Autovacuum => say!(self, "search-do-autovacuum"),
             AvoidableWork::LargeValues { .. } => say!(self, "search-do-large-values"),
             AvoidableWork::DiscardedRows { table } => say!(self, "search-do-discarded-rows", table),
             AvoidableWork::UnusedIndexes { .. } => say!(self, "search-do-unused-indexes"),

@@ -212,6 +212,7 @@ impl Lang {
             AvoidableWork::DeadRows { table } => say!(self, "search-work-dead-rows", table),
             AvoidableWork::OldStatistics { table } => say!(self, "search-work-old-statistics", table),
             AvoidableWork::OldSnapshot => say!(self, "search-work-old-snapshot"),
+            AvoidableWork::Autovacuum => say!(self, "search-work-autovacuum"),
             AvoidableWork::LargeValues { table } => say!(self, "search-work-large-values", table),
             AvoidableWork::DiscardedRows { table } => say!(self, "search-work-discarded-rows", table),
             AvoidableWork::UnusedIndexes { table } => say!(self, "search-work-unused-indexes", table),

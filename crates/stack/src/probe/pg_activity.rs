@@ -20,7 +20,7 @@ pub(super) static PROBE: Probe = Probe {
     read: |answer, out| read(answer.rows()?, out),
 };
 
-static SERIES: [Series; 7] = [
+static SERIES: [Series; 8] = [
     gauge("pg_sessions", Unit::Count, "Client sessions by state; pg_stat_activity"),
     gauge(
         "pg_active_waits",
@@ -52,6 +52,11 @@ static SERIES: [Series; 7] = [
         Unit::Seconds,
         "Age of the oldest open transaction that has a snapshot; pg_stat_activity.backend_xmin",
     ),
+    gauge(
+        "pg_autovacuum_workers",
+        Unit::Count,
+        "Autovacuum workers by wait event; `running` if they do not wait; pg_stat_activity.backend_type",
+    ),
 ];
 
 fn read(answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), ReadError> {
@@ -62,15 +67,23 @@ fn read(answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), Read
     let [monitor, count] = [column("monitor")?, column("count")?];
     let [oldest, slots] = [column("oldest")?, column("slots")?];
     // Results that were captured before November 2026 lack these columns.
-    let [idle, snapshot] = ["idle", "snapshot"].map(|it| column(it).ok());
+    let [idle, snapshot, vacuum] = ["idle", "snapshot", "vacuum"].map(|it| column(it).ok());
     let mut sessions: BTreeMap<&str, f64> = BTreeMap::new();
-    let mut waits: BTreeMap<String, f64> = BTreeMap::new();
+    let [mut waits, mut workers]: [BTreeMap<String, f64>; 2] = Default::default();
     let (mut longest, mut used, mut all, mut free) = (0.0_f64, 0.0, 0.0, None);
     let [mut longest_idle, mut oldest_snapshot] = [idle, snapshot].map(|it| it.map(|_| 0.0_f64));
     for (line, row) in answer.rows.iter().enumerate() {
         let cell = |at: usize| row.get(at).and_then(Option::as_deref);
         let expected = |expected| ReadError { line: line as u32 + 1, expected };
         let count = cell(count).and_then(parse_finite).ok_or(expected("count"))?;
+        let wait = || {
+            let wait = cell(wait_type).zip(cell(wait));
+            wait.map_or("running".to_owned(), |(kind, event)| format!("{kind}/{event}"))
+        };
+        if vacuum.and_then(cell) == Some("t") {
+            *workers.entry(wait()).or_default() += count;
+            continue;
+        }
         all += count;
         free = Some(cell(slots).and_then(parse_finite).ok_or(expected("number of slots"))?);
         if cell(monitor) == Some("t") {
@@ -88,12 +101,10 @@ fn read(answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), Read
             *longest = longest.max(idle.and_then(cell).and_then(parse_finite).unwrap_or(0.0));
         }
         if state == "active" {
-            let wait = cell(wait_type).zip(cell(wait));
-            let wait = wait.map_or("running".to_owned(), |(kind, event)| format!("{kind}/{event}"));
-            *waits.entry(wait).or_default() += count;
+            *waits.entry(wait()).or_default() += count;
         }
     }
-    let [of_sessions, of_waits, of_longest, of_used, of_free, of_idle, of_snapshot] = &SERIES;
+    let [of_sessions, of_waits, of_longest, of_used, of_free, of_idle, of_snapshot, of_workers] = &SERIES;
     let one = |series, value| Reading { series, label: String::new(), value };
     out.extend(
         sessions
@@ -105,6 +116,7 @@ fn read(answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), Read
     out.extend(free.map(|slots| one(of_free, slots - all)));
     out.extend(longest_idle.map(|it| one(of_idle, it)));
     out.extend(oldest_snapshot.map(|it| one(of_snapshot, it)));
+    out.extend(workers.into_iter().map(|(label, value)| Reading { label, ..one(of_workers, value) }));
     Ok(())
 }
 
@@ -112,13 +124,15 @@ fn read(answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), Read
 macro_rules! sql {
     ($reserved:literal) => {
         concat!(
-            "select state, wait_event_type, wait_event, application_name = 'pgdyno monitor' as monitor, count(*) as count, \
+            "select state, wait_event_type, wait_event, application_name = 'pgdyno monitor' as monitor, \
+             backend_type = 'autovacuum worker' as vacuum, count(*) as count, \
              extract(epoch from clock_timestamp() - min(xact_start)) as oldest, \
              extract(epoch from clock_timestamp() - min(state_change)) as idle, \
              extract(epoch from clock_timestamp() - min(xact_start) filter (where backend_xmin is not null)) as snapshot, \
              current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int",
             $reserved,
-            " as slots from pg_stat_get_activity(null) where backend_type = 'client backend' group by 1, 2, 3, 4"
+            " as slots from pg_stat_get_activity(null) \
+             where backend_type in ('client backend', 'autovacuum worker') group by 1, 2, 3, 4, 5"
         )
     };
 }

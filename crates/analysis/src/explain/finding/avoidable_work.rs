@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// takes about a tenth of a millisecond in the page cache.
 const FILES_MIN: f64 = 0.1;
 const FILE_BYTES_MIN: f64 = 256.0 * 1024.0;
-/// Smallest reported share of PostgreSQL's CPU time for compilation or planning. Without it, throughput would be at least a
+/// Smallest reported share of PostgreSQL's CPU time for compilation, planning or autovacuum. Without it, throughput would be at least a
 /// quarter higher.
 const CPU_SHARE_MIN: f64 = 0.2;
 /// Logins per transaction, and per second, from which their cost is reported.
@@ -73,10 +73,15 @@ pub fn findings(window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
             dead_rows(window, node),
             old_statistics(window, node),
             old_snapshot(window, node),
-            index_rows(window, node),
         ]);
         if !has_idle_cpus(window, server) {
-            found.extend([large_values(window, node), unused_indexes(window, node), function(window, node)]);
+            found.extend([
+                autovacuum(window, node),
+                index_rows(window, node),
+                large_values(window, node),
+                unused_indexes(window, node),
+                function(window, node),
+            ]);
         }
     }
     let finding = |evidence| Finding::Bound { cell: window.number, bound: Bound::AvoidableWork { evidence } };
@@ -234,6 +239,14 @@ fn old_statistics(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
     let table = table.to_owned();
     (live_rows >= CHANGED_ROWS_MIN && changed_rows >= CHANGED_SHARE_MIN * live_rows)
         .then_some(WorkEvidence::OldStatistics { table, live_rows, changed_rows })
+}
+
+/// Autovacuum workers that run or wait for a CPU, as sessions that run or wait for one do.
+fn autovacuum(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let workers = cell.median(|it| samples::runnable_autovacuum_workers(it.samples, node))?;
+    let sessions = cell.median(|it| samples::runnable_sessions(it.samples, node))?;
+    let share = if workers > 0.0 { workers / (workers + sessions) } else { 0.0 };
+    (share >= CPU_SHARE_MIN).then_some(WorkEvidence::Autovacuum { share, workers })
 }
 
 /// The label of a counter with the greatest growth per transaction, and this growth.

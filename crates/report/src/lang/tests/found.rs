@@ -363,6 +363,7 @@ fn work_evidence() -> Vec<WorkEvidence> {
         WorkEvidence::DeadRows { table: table(), live_rows: 600.0, dead_rows: 19_400.0, bytes: Some(1e6) },
         WorkEvidence::OldStatistics { table: table(), live_rows: 40_000.0, changed_rows: 39_817.0 },
         WorkEvidence::OldSnapshot { age: 31.0, first_dead_rows: 500.0, last_dead_rows: 12_345.0 },
+        WorkEvidence::Autovacuum { share: 0.31, workers: 1.25 },
         WorkEvidence::GrownTable {
             table: table(),
             growth: 2.33,
@@ -387,7 +388,7 @@ fn work_evidence() -> Vec<WorkEvidence> {
         },
         WorkEvidence::Function { function: table(), share: 0.75, calls_per_transaction: 1.0, mean: 0.0123 },
     ];
-    covers!(all, WorkEvidence: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot, GrownTable, DiscardedRows,
+    covers!(all, WorkEvidence: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot, Autovacuum, GrownTable, DiscardedRows,
         LargeValues, UnusedIndexes, Function);
     all
 }

@@ -136,6 +136,7 @@ const NAMES: &[&str] = &[
     "idle_in_transaction_session_timeout",
     "autovacuum_analyze_scale_factor",
     "auto_explain",
+    "autovacuum_vacuum_cost_delay",
     "auto_explain.log_nested_statements",
     "lz4",
     "TOAST",

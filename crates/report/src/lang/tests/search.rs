@@ -155,12 +155,13 @@ fn works() -> Vec<AvoidableWork> {
         AvoidableWork::DeadRows { table: text() },
         AvoidableWork::OldStatistics { table: text() },
         AvoidableWork::OldSnapshot,
+        AvoidableWork::Autovacuum,
         AvoidableWork::LargeValues { table: text() },
         AvoidableWork::DiscardedRows { table: text() },
         AvoidableWork::UnusedIndexes { table: text() },
         AvoidableWork::Function { function: text() },
     ];
-    covers!(all, AvoidableWork: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot, LargeValues, DiscardedRows,
+    covers!(all, AvoidableWork: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot, Autovacuum, LargeValues, DiscardedRows,
         UnusedIndexes, Function);
     all
 }

@@ -178,6 +178,11 @@ fn suspects_avoidable_work_before_the_cpu() {
     );
     check(
         false,
+        WorkEvidence::Autovacuum { share: 0.3, workers: 1.0 },
+        "Work work: Autovacuum | Setting name: autovacuum value: off",
+    );
+    check(
+        false,
         WorkEvidence::DiscardedRows {
             table: table(),
             read_per_transaction: 2e4,

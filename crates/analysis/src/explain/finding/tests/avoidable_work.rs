@@ -187,7 +187,7 @@ fn reports_delayed_acknowledgements() {
 #[test]
 fn reports_rows_that_index_scans_read() {
     let read = |rows: f64, returned: f64| {
-        let run = sampled(0.5).counter("postgres", "pg_table_index_rows", "crm.tasks", 1000.0 * rows);
+        let run = sampled(0.8).counter("postgres", "pg_table_index_rows", "crm.tasks", 1000.0 * rows);
         let run = run.counter("postgres", "pg_table_index_rows", "crm.customers", 1000.0);
         run.counter("postgres", "pg_statement_rows", "", 1000.0 * returned)
     };
@@ -195,8 +195,9 @@ fn reports_rows_that_index_scans_read() {
         "DiscardedRows { table: \"crm.tasks\", read_per_transaction: 20000.0, returned_per_transaction: 1.0 }",
     );
     check(&["unix"], &[read(20_000.0, 1.0)], &[&found]);
-    // Few rows are read, or many are returned.
+    // Few rows are read, many are returned, or the CPUs are idle at times.
     check(&["unix"], &[read(4_000.0, 1.0)], &[]);
+    check_in(&with_quota(2.0), &[read(20_000.0, 1.0)], &[]);
     check(&["unix"], &[read(20_000.0, 500.0)], &[]);
     let grown = |growth: f64| read(20_000.0, 1.0).gauge("postgres", "pg_table_growth", "crm.tasks", growth);
     let old = evidence(
@@ -214,6 +215,20 @@ fn with_quota(cpu: f64) -> Experiment {
     let mut limited = experiment(&["unix"], None);
     limited.cells[0].setup.stack.nodes[0].limits.cpu = Some(cpu);
     limited
+}
+
+#[test]
+fn reports_autovacuum() {
+    let working = |workers: f64, sessions: f64| {
+        let run = sampled(0.8).gauge("postgres", "pg_sessions", "active", 5.0);
+        let run = run.gauge("postgres", "pg_autovacuum_workers", "running", workers);
+        let run = run.gauge("postgres", "pg_autovacuum_workers", "Timeout/VacuumDelay", 2.0);
+        run.gauge("postgres", "pg_active_waits", "running", sessions)
+    };
+    let found = evidence("Autovacuum { share: 0.25, workers: 0.5 }");
+    check_in(&with_quota(1.0), &[working(0.5, 1.5)], &[&found]);
+    check_in(&with_quota(1.0), &[working(0.2, 1.5)], &[]);
+    check_in(&with_quota(2.0), &[working(0.5, 1.5)], &[]);
 }
 
 #[test]
