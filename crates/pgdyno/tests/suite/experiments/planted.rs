@@ -34,7 +34,7 @@ const fn planted(
 
 /// All files. A reason instead of an answer begins with "no answer". Without an index, or with a count, the CPU that
 /// scans the rows is an acceptable name. With too little memory, memory and disk reads are two names of one limiter.
-const ALL: [PlantedLimit; 48] = [
+const ALL: [PlantedLimit; 53] = [
     planted("postgres-cpu-fifth", &["cpu postgres"], &[], true),
     planted("postgres-cpu-third", &["cpu postgres"], &[], false),
     planted("pgbouncer-cpu", &["cpu pooler"], &[], true),
@@ -88,6 +88,11 @@ const ALL: [PlantedLimit; 48] = [
     planted("balancer-cpu", &["cpu balancer"], &[], false),
     planted("hash-files", &["work temporary_files"], &["cpu postgres"], false),
     planted("partitions", &["work planning"], &["cpu postgres"], false),
+    planted("autovacuum", &["work autovacuum"], &["cpu postgres"], false),
+    planted("trigger", &["work function planted.add_up"], &["cpu postgres"], false),
+    planted("large-values", &["work large_values planted.documents"], &["cpu postgres"], false),
+    planted("index-rows", &["work discarded_rows planted.tasks"], &["cpu postgres"], false),
+    planted("unused-indexes", &["work unused_indexes planted.events"], &["cpu postgres"], false),
 ];
 
 /// Most wrong names among all files.
@@ -143,7 +148,7 @@ fn folder() -> PathBuf {
 fn limit_name(limit: &Value) -> String {
     let subject = ["node", "table", "feed"].iter().find_map(|it| limit[it].as_str());
     let subject = subject.or_else(|| limit["lock"]["kind"].as_str());
-    let work = [&limit["work"]["kind"], &limit["work"]["table"]].map(|it| it.as_str());
+    let work = ["kind", "table", "function"].map(|it| limit["work"][it].as_str());
     let parts = [limit["kind"].as_str(), subject].into_iter().chain(work).flatten();
     parts.collect::<Vec<_>>().join(" ")
 }
