@@ -34,7 +34,7 @@ const fn planted(
 
 /// All files. A reason instead of an answer begins with "no answer". Without an index, or with a count, the CPU that
 /// scans the rows is an acceptable name. With too little memory, memory and disk reads are two names of one limiter.
-const ALL: [PlantedLimit; 52] = [
+const ALL: [PlantedLimit; 49] = [
     planted("postgres-cpu-fifth", &["cpu postgres"], &[], true),
     planted("postgres-cpu-third", &["cpu postgres"], &[], false),
     planted("pgbouncer-cpu", &["cpu pooler"], &[], true),
@@ -88,9 +88,6 @@ const ALL: [PlantedLimit; 52] = [
     planted("balancer-cpu", &["cpu balancer"], &[], false),
     planted("hash-files", &["work temporary_files"], &["cpu postgres"], false),
     planted("partitions", &["work planning"], &["cpu postgres"], false),
-    planted("trigger", &["work function planted.add_up"], &["cpu postgres"], false),
-    planted("large-values", &["work large_values planted.documents"], &["cpu postgres"], false),
-    planted("index-rows", &["work discarded_rows planted.tasks"], &["cpu postgres"], false),
     planted("unused-indexes", &["work unused_indexes planted.events"], &["cpu postgres"], false),
 ];
 
