@@ -114,6 +114,12 @@ fn a_slack_delays_arrivals_and_is_reported() {
 }
 
 #[test]
+fn prints_counters_of_each_thread() {
+    let expected = ["thread 1 busy ", "thread 2 busy ", " voluntary and ", " minor and "];
+    check("-S -n -t 20 -c 2 -j 2 --debug", 0, &expected);
+}
+
+#[test]
 fn prints_one_json_document() {
     let run =
         Run::execute(&server().1, &["-S", "-n", "-t", "20", "-c", "3", "--json", "-r", "--random-seed=42"]);
@@ -364,6 +370,19 @@ fn warns_of_a_server_that_may_be_remote() {
     let refused = remote_run(&server.1, &["-i", "-s", "2"]).expect("the program can be run");
     assert_eq!((refused.status, count()), (1, before), "{refused:?}");
     assert!(refused.err.contains("-i would drop its table pgbench_accounts"), "{refused:?}");
+}
+
+#[test]
+fn makes_unlogged_partitions_with_foreign_keys() {
+    let server = server();
+    let mut connection =
+        server.1.target().open(Duration::from_secs(10)).expect("the server accepts connections");
+    connection.query("create database partitioned").expect("the statement succeeds");
+    for method in ["range", "hash"] {
+        let tables = ["-i", "-q", "--unlogged-tables", "--partitions=2", "--partition-method", method];
+        let run = Run::execute(&server.1, &[&tables[..], &["--foreign-keys", "partitioned"]].concat());
+        assert_eq!(run.status, 0, "{run:?}");
+    }
 }
 
 #[test]

@@ -292,12 +292,11 @@ impl Pgbench {
             .tablespace
             .as_ref()
             .map_or(String::new(), |it| format!(" tablespace {}", quote_identifier(it)));
-        let statement = |(name, columns, options)| {
-            // Only partitions can be unlogged: PostgreSQL 18 rejects an unlogged partitioned table.
-            let is_partitioned = name == "accounts" && self.partitions.is_some();
-            let create = if is_partitioned { "create table" } else { self.create_table() };
-            format!("{create} pgbench_{name}({columns}){options}{space}")
-        };
+        // With partitions, only they are unlogged, as in pgbench 18: PostgreSQL 18 rejects an unlogged partitioned table, and a
+        // permanent table must not reference an unlogged one.
+        let create = if self.partitions.is_some() { "create table" } else { self.create_table() };
+        let statement =
+            |(name, columns, options)| format!("{create} pgbench_{name}({columns}){options}{space}");
         tables.into_iter().map(statement).collect()
     }
 
