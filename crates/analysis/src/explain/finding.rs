@@ -30,11 +30,11 @@ mod trial_trend;
 mod unused;
 mod waits;
 
-pub use crate::facts::SampleView;
+use crate::facts::SampleView;
 use crate::facts::trial::{LoadSecond, TrialFacts};
 use crate::stats::quantile::median;
 use crate::verdict::validity::has_outage;
-use model::finding::Finding;
+pub use model::finding::Finding;
 use model::finding::{Circumstance, FindingRule, MissingInput};
 use model::plan::{Experiment, LoadModel, Node, Setup};
 use model::{Nanos, series};

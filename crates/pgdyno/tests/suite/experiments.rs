@@ -43,6 +43,7 @@ mod services;
 mod shared_hosts;
 mod shipped;
 mod skeletons;
+mod slack;
 mod stack;
 mod stages;
 mod states;

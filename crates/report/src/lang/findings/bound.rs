@@ -99,10 +99,10 @@ impl Lang {
                 let [first, last] = [first_dead_rows, last_dead_rows].map(|it| rows(*it));
                 say!(self, "bound-old-snapshot", age = numbers.seconds(*age), first, last)
             }
-            WorkEvidence::Autovacuum { share, workers } => self.joined([
-                Some(say!(self, "bound-share-of-server", share = percent(*share))),
-                Some(say!(self, "bound-autovacuum", workers = numbers.fixed(*workers, 1))),
-            ]),
+            WorkEvidence::Autovacuum { share, workers } => {
+                let workers = numbers.fixed(*workers, 1);
+                say!(self, "bound-autovacuum", workers, share = percent(*share))
+            }
             WorkEvidence::GrownTable { growth, read_per_transaction, returned_per_transaction, .. } => self
                 .joined([
                     Some(self.rows_read(*read_per_transaction, *returned_per_transaction)),
