@@ -43,8 +43,8 @@ fn pages_of_a_web_tier_become_findings_and_charts() {
     ended.expect(0);
     let words = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for expected in [
-        "all threads or processes of service (www) are busy, and requests wait for one: (3.0 of 3 busy, 7.0 waiting)",
-        &format!("the CPUs of 127.0.0.1:{port} are saturated (host of service): (3."),
+        "all threads or processes of service (www) are busy, and requests wait for one (3.0 of 3 busy, 7.0 waiting)",
+        &format!("the CPUs of 127.0.0.1:{port} are saturated (host of service) (3."),
     ] {
         assert!(words.contains(expected), "{expected:?} in {}\n{}", ended.out, ended.err);
     }
