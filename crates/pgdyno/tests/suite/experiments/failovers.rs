@@ -4,10 +4,11 @@
 //! -9 (`PGDYNO_FAILOVER_KILLS`).
 
 use super::workspace::{PGDYNO, RunOutput, Workspace, is_root};
-use model::durability::LedgerEnd;
+use model::durability::{LedgerEnd, LedgerEntry, WriteAttempt, WriteOutcome};
 use model::fact::Fact;
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -143,7 +144,7 @@ fn acknowledgements_of_a_deposed_primary_are_a_split_brain() {
     workspace.await_cleanup();
 }
 
-/// Clients have the addresses of all servers. The new primary has the writes after the third second.
+/// Clients have the addresses of all servers, and write to the primary of each timeline.
 #[test]
 fn clients_find_the_new_primary_without_a_balancer() {
     let text = WRITES.replace("  balancer: { kind: haproxy, maxconn: 100 }\n", "");
@@ -152,10 +153,24 @@ fn clients_find_the_new_primary_without_a_balancer() {
     let ended = workspace.run(&["--json"]);
     let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
     let survival_text = survival.to_string();
-    assert_eq!((lost(survival), &survival["failovers"]), ((0, 0), &1.into()), "{survival_text}");
-    // 600 writes before the kill, and 1200 after it, were due.
-    assert!(survival["counts"]["acknowledged"].as_u64() > Some(800), "{survival_text}");
+    assert_eq!(lost(survival), (0, 0), "{survival_text}");
+    // A busy host can delay the answers of a primary so long that it is replaced before the kill.
+    assert!(survival["failovers"].as_u64() >= Some(1), "{survival_text}");
     assert_eq!(survival["counts"]["misrouted"], 0, "{survival_text}");
+    let [ledger] = &ledgers(&workspace.folder.join("runs"))[..] else { panic!("one ledger") };
+    let (mut servers, mut timelines) = (BTreeMap::new(), BTreeSet::new());
+    for entry in ledger::open(ledger).unwrap_or_else(|error| panic!("{error:?}")) {
+        match entry {
+            LedgerEntry::Server(id, server) => drop(servers.insert(id, server.timeline)),
+            LedgerEntry::Completed(WriteAttempt {
+                outcome: WriteOutcome::Acknowledged,
+                server: Some(server),
+                ..
+            }) => drop(timelines.insert(servers[&server])),
+            _ => {}
+        }
+    }
+    assert!(timelines.contains(&1) && timelines.len() > 1, "{timelines:?}: {survival_text}");
     workspace.await_cleanup();
 }
 
