@@ -69,12 +69,33 @@ pub enum Remedy {
     EveryRow,
     /// No remedy: a full scan is fastest, because the statement needs a large share (0..=1) of a table.
     MostRows { share: f64 },
+    /// Remedy: another condition, or an index of another kind.
+    Rewrite { obstacle: IndexObstacle },
     /// No remedy: no b-tree on columns supports this condition.
     Condition { condition: String },
     /// No remedy: the planner would use none of the possible indexes, or gain little.
     NotTaken,
     /// No plan is available; `reason` is the server's message, or `None` if the run file has no message.
     NoPlan { reason: Option<Message> },
+}
+
+/// Reason why no b-tree index on columns supports the condition of a scan.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum IndexObstacle {
+    /// Cast of a column to another type.
+    Cast {
+        column: String,
+        data_type: String,
+        /// Index that could be used without the cast, if there is one.
+        index: Option<String>,
+    },
+    /// Comparison of an expression on columns, as the server prints it.
+    Expression { expression: String },
+    /// Pattern, as of LIKE or a regular expression.
+    Pattern { column: String },
+    /// Conditions on several columns, one of which must hold (OR).
+    Alternatives { columns: Vec<String> },
 }
 
 /// Recommended index.

@@ -1,5 +1,6 @@
 //! Work of PostgreSQL that a setting, maintenance or other connections avoid
 
+use crate::advice::IndexObstacle;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,15 @@ pub enum AvoidableWork {
     UnusedIndexes { table: String },
     /// Function, such as a trigger function, with its statements.
     Function { function: String },
+    /// Scans of a table for the rows that reference a deleted row, because no index begins with the columns of the foreign
+    /// key.
+    UnindexedForeignKey { table: String, columns: String },
+    /// Rows of a table that OFFSET skips.
+    SkippedRows { table: String },
+    /// Statement that each transaction executes many times.
+    RepeatedStatement,
+    /// Scans of a table by a condition that prevents the use of an index.
+    Condition { table: String, obstacle: IndexObstacle },
 }
 
 /// Evidence for avoidable work.
@@ -128,6 +138,29 @@ pub enum WorkEvidence {
         #[serde(rename = "mean_s")]
         mean: f64,
     },
+    UnindexedForeignKey {
+        /// Table with the foreign key, and the columns of the key, as in SQL.
+        table: String,
+        columns: String,
+        /// Rows deleted from the referenced table.
+        deletes_per_transaction: f64,
+        /// Rows of the table that sequential scans read.
+        read_per_transaction: f64,
+    },
+    SkippedRows {
+        table: String,
+        read_per_transaction: f64,
+        returned_per_transaction: f64,
+        /// Statement with OFFSET; untrusted input.
+        statement: String,
+    },
+    RepeatedStatement {
+        calls_per_transaction: f64,
+        /// Share of the time of all statements, 0..=1.
+        share: f64,
+        /// The statement; untrusted input.
+        statement: String,
+    },
 }
 
 impl WorkEvidence {
@@ -151,6 +184,11 @@ impl WorkEvidence {
                 AvoidableWork::UnusedIndexes { table: table.clone() }
             }
             WorkEvidence::Function { function, .. } => AvoidableWork::Function { function: function.clone() },
+            WorkEvidence::UnindexedForeignKey { table, columns, .. } => {
+                AvoidableWork::UnindexedForeignKey { table: table.clone(), columns: columns.clone() }
+            }
+            WorkEvidence::SkippedRows { table, .. } => AvoidableWork::SkippedRows { table: table.clone() },
+            WorkEvidence::RepeatedStatement { .. } => AvoidableWork::RepeatedStatement,
         }
     }
 }

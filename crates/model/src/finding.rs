@@ -158,7 +158,18 @@ pub enum Finding {
     },
     /// Pool-bound: all server connections are in use and most are active in PostgreSQL without a dominant wait event.
     /// The pooler has idle CPU time.
-    PoolBound { cell: usize, node: String, pool: u32, in_use: f64, busy: f64, cpu: f64, cpu_limit: f64 },
+    PoolBound {
+        cell: usize,
+        node: String,
+        pool: u32,
+        /// Setting of the pooler that limits its server connections to `pool`; `None` if the pool size does.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        setting: Option<String>,
+        in_use: f64,
+        busy: f64,
+        cpu: f64,
+        cpu_limit: f64,
+    },
     /// PostgreSQL or a balancer is CPU-bound.
     ServerBound {
         cell: usize,

@@ -117,6 +117,8 @@ pub const PG_DATABASE_SIZE: &str = "pg_database_size";
 /// Sequential scans, by table.
 pub const PG_SCANS: &str = "pg_table_scans";
 pub const PG_SCANNED_ROWS: &str = "pg_table_scanned_rows";
+/// Rows deleted from the referenced table, by foreign key without an index.
+pub const PG_FOREIGN_KEY_DELETES: &str = "pg_foreign_key_deletes";
 /// Updated rows, as a sum over all tables. [`PG_ROWS_HOT_UPDATED`] counts the HOT updates among them.
 pub const PG_ROWS_UPDATED: &str = "pg_rows_updated";
 pub const PG_ROWS_HOT_UPDATED: &str = "pg_rows_hot_updated";

@@ -1473,6 +1473,7 @@ finding-queue-balancer = transactions queue in { $node }{ $maxconn ->
  }: waiting connections, mean wait
 finding-pooler-bound = the CPU of { $node } is saturated; its console shows a full pool, but few of its server connections run a statement
 finding-pool-bound = the server connections of { $node } are in use and clients wait for one, while its CPU is not saturated
+finding-pool-bound-by-setting = all { $pool } server connections that { $setting } of { $node } allows are in use and clients wait for one, while its CPU is not saturated
 finding-server-bound = the CPU of { $node } is saturated
 finding-server-queue = sessions of { $node } queue for its CPU, which is idle at other times
 finding-sessions-wait = most active PostgreSQL sessions waited for { $event }
@@ -1691,6 +1692,8 @@ bound-grown-table = the table has { $growth } times its size at its last VACUUM 
 bound-rows-read = { $read } rows read and { $returned } returned or changed per transaction
 bound-toast-blocks = { $toast } of { $blocks } blocks per transaction
 bound-unused-indexes = { $indexes } indexes, { $rows } rows written per transaction
+bound-foreign-key = { $deletes } referenced rows deleted and { $read } rows scanned per transaction
+bound-repeated-statement = { $calls } executions per transaction, { $share } of the time of all statements
 bound-function = { $calls } calls per transaction, { $time } each
 bound-old-snapshot = snapshot { $age } old; dead row versions { $first } at first, { $last } at the end
 bound-server-time = statements in PostgreSQL { $time }
@@ -1910,6 +1913,18 @@ advice-vacuum = VACUUM FULL { $table }: it has { $live } live rows and { $dead }
 advice-analyze = ANALYZE { $table }: the planner expected { $estimated } rows and got { $actual }, because its statistics are old
 advice-every-row = no index helps: it needs every row of the table
 advice-most-rows = no index helps: it needs { $share } of the rows
+advice-rewrite = { $obstacle } prevents the use of an index: { $remedy }
+advice-obstacle-cast = the cast of { $column } to { $type }
+advice-obstacle-expression = the expression { $expression }
+advice-obstacle-pattern = the pattern for { $column }
+advice-obstacle-alternatives = OR between { $columns }
+advice-rewrite-cast = compare { $column } with values of its own type instead of casting it{ $index ->
+    [none] {""}
+   *[other] , so that the index { $index } can be used
+ }
+advice-rewrite-expression = create an index on this expression, or compare the column itself
+advice-rewrite-pattern = for prefixes, create an index with text_pattern_ops; for other patterns, a GIN index with pg_trgm
+advice-rewrite-alternatives = create an index on each of the columns, or combine two statements with UNION
 advice-condition = no b-tree index supports { $condition }
 advice-not-taken = no index that the planner would use saves much
 advice-no-plan = no plan: { $reason }
@@ -3431,6 +3446,10 @@ search-work-large-values = large values of { $table } (TOAST)
 search-work-discarded-rows = reading many rows of { $table } through indexes
 search-work-unused-indexes = unused indexes of { $table }
 search-work-function = the function { $function }
+search-work-foreign-key = scans of { $table } for each deletion of a referenced row, because the foreign key ({ $columns }) has no index
+search-work-skipped-rows = rows of { $table } that OFFSET skips
+search-work-repeated-statement = a statement that each transaction executes many times
+search-work-condition = sequential scans of { $table } because of { $obstacle }
 search-limit-idle-transactions = sessions that are idle in transaction
 search-limit-result-reading = clients that read results slowly
 search-limit-delayed-acknowledgements = delayed acknowledgements of TCP
@@ -3574,6 +3593,10 @@ search-do-large-values = Do not read large columns where they are not needed, ke
 search-do-discarded-rows = Run VACUUM (ANALYZE) { $table }, for better estimates and index-only scans; add an index on all columns of the condition (`pgdyno advise` finds candidates), or store sums instead of computing them.
 search-do-unused-indexes = Drop the indexes that no statement uses, also on other servers with this table.
 search-do-function = Find the slow statements of the function with auto_explain (`auto_explain.log_nested_statements`), or do its work outside of the transaction.
+search-do-foreign-key = Create an index on { $table } ({ $columns }).
+search-do-skipped-rows = Select the next page by the last key of the previous one (`WHERE id > $1 ORDER BY id LIMIT 20`) instead of OFFSET, which reads all rows before the page.
+search-do-repeated-statement = Fetch these rows with one statement, such as a join or `WHERE id = ANY($1)`, or send the statements in a pipeline or a batch.
+search-do-condition = Change the statement: { $remedy }.
 search-do-idle-transactions = Let the application commit before it waits for anything else, and set `idle_in_transaction_session_timeout`.
 search-do-result-reading = Return fewer rows and columns, read results faster, or use a faster network.
 search-do-delayed-acknowledgements = Set TCP_NODELAY in the client and in the service, and send each request in one write.

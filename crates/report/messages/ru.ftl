@@ -1562,6 +1562,7 @@ finding-queue-balancer = очередь в { $node }{ $maxconn ->
  }; ждущие соединения и их среднее ожидание
 finding-pooler-bound = ЦП узла { $node } загружен полностью; его консоль показывает занятый пул, но запросы выполняют лишь немногие из соединений с сервером
 finding-pool-bound = у { $node } заняты соединения с сервером, и клиенты их ждут, а его ЦП загружен не полностью
+finding-pool-bound-by-setting = у { $node } заняты все соединения с сервером, которые разрешает { $setting } ({ $pool }), и клиенты их ждут, а его ЦП загружен не полностью
 finding-server-bound = ЦП узла { $node } загружен полностью
 finding-server-queue = сеансы узла { $node } ждут ЦП, который в другое время простаивает
 finding-sessions-wait = большинство активных сеансов PostgreSQL ждало { $event }
@@ -1794,6 +1795,8 @@ bound-grown-table = таблица выросла после последнег�
 bound-rows-read = на транзакцию прочитано строк { $read }, возвращено или изменено { $returned }
 bound-toast-blocks = { $toast } из { $blocks } блоков на транзакцию
 bound-unused-indexes = индексов { $indexes }, записано строк на транзакцию { $rows }
+bound-foreign-key = на транзакцию удалено строк { $deletes }, прочитано { $read }
+bound-repeated-statement = выполнений на транзакцию { $calls }, это { $share } времени всех запросов
 bound-function = вызовов на транзакцию { $calls }, по { $time }
 bound-old-snapshot = снимку { $age }; мёртвых версий строк сначала { $first }, в конце { $last }
 bound-server-time = запросы в PostgreSQL { $time }
@@ -2013,6 +2016,18 @@ advice-vacuum = VACUUM FULL { $table }: живых строк { $live }, мёр�
 advice-analyze = ANALYZE { $table }: планировщик ожидал { $estimated }, а получил { $actual }, потому что статистика устарела
 advice-every-row = индекс не поможет: нужна каждая строка таблицы
 advice-most-rows = индекс не поможет: нужно { $share } строк
+advice-rewrite = индексу мешает { $obstacle }: { $remedy }
+advice-obstacle-cast = приведение { $column } к типу { $type }
+advice-obstacle-expression = выражение { $expression }
+advice-obstacle-pattern = шаблон для { $column }
+advice-obstacle-alternatives = условие «или» по { $columns }
+advice-rewrite-cast = сравнивайте { $column } со значениями его собственного типа, не приводя столбец{ $index ->
+    [none] {""}
+   *[other] , тогда подойдёт индекс { $index }
+ }
+advice-rewrite-expression = создайте индекс по этому выражению или сравнивайте сам столбец
+advice-rewrite-pattern = для начала строки создайте индекс с классом text_pattern_ops, для других шаблонов — индекс GIN расширения pg_trgm
+advice-rewrite-alternatives = создайте индекс по каждому из столбцов или объедините два запроса с помощью UNION
 advice-condition = условие { $condition } не ускорит ни один индекс типа «B-дерево»
 advice-not-taken = ни один индекс, который выбрал бы планировщик, не даёт заметного выигрыша
 advice-no-plan = плана нет: { $reason }
@@ -3560,6 +3575,10 @@ search-work-large-values = большие значения { $table } (TOAST)
 search-work-discarded-rows = чтение множества строк { $table } по индексам
 search-work-unused-indexes = неиспользуемые индексы { $table }
 search-work-function = функция { $function }
+search-work-foreign-key = чтение { $table } целиком при каждом удалении строки, на которую она ссылается, потому что у внешнего ключа ({ $columns }) нет индекса
+search-work-skipped-rows = строки { $table }, которые пропускает OFFSET
+search-work-repeated-statement = запрос, который каждая транзакция выполняет много раз
+search-work-condition = полное чтение { $table }, потому что индексу мешает { $obstacle }
 search-limit-idle-transactions = сеансы, простаивающие в транзакции
 search-limit-result-reading = клиенты, которые медленно читают результаты
 search-limit-delayed-acknowledgements = отложенные подтверждения TCP
@@ -3705,6 +3724,10 @@ search-do-large-values = Не читайте большие столбцы бе�
 search-do-discarded-rows = Выполните VACUUM (ANALYZE) { $table }, чтобы оценки были точнее, а запросам хватало одного индекса; создайте индекс по всем столбцам условия (кандидатов найдёт `pgdyno advise`) или храните готовые суммы.
 search-do-unused-indexes = Удалите индексы, которыми не пользуется ни один запрос, в том числе на других серверах с этой таблицей.
 search-do-function = Найдите медленные запросы функции с помощью auto_explain (`auto_explain.log_nested_statements`) или выполняйте её работу вне транзакции.
+search-do-foreign-key = Создайте индекс { $table } ({ $columns }).
+search-do-skipped-rows = Выбирайте следующую страницу по последнему ключу предыдущей (`WHERE id > $1 ORDER BY id LIMIT 20`): OFFSET читает все строки перед страницей.
+search-do-repeated-statement = Получайте эти строки одним запросом, например соединением таблиц или `WHERE id = ANY($1)`, или отправляйте запросы пакетом.
+search-do-condition = Измените запрос: { $remedy }.
 search-do-idle-transactions = Пусть приложение фиксирует транзакцию, прежде чем чего-то ждать; задайте `idle_in_transaction_session_timeout`.
 search-do-result-reading = Возвращайте меньше строк и столбцов, читайте результаты быстрее или возьмите более быструю сеть.
 search-do-delayed-acknowledgements = Включите TCP_NODELAY в клиенте и в сервисе и отправляйте запрос одной записью.

@@ -17,6 +17,7 @@ pub(crate) mod normalised;
 mod pg_activity;
 mod pg_checkpoints;
 pub(crate) mod pg_database;
+mod pg_foreign_keys;
 mod pg_functions;
 mod pg_idle_transactions;
 mod pg_io;
@@ -174,6 +175,7 @@ pub(crate) static ALL: &[&Probe] = &[
     &pg_role::PROBE,
     &pg_tables::PROBE,
     &pg_scans::PROBE,
+    &pg_foreign_keys::PROBE,
     &pg_size::PROBE,
     &service::PROBE,
     &php_fpm::PROBE,

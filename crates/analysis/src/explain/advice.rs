@@ -18,7 +18,7 @@ use model::explain::{
     IndexCandidate, IndexEstimate, KeyRole, Plans, StatementPlan, TableStats, normalize_placeholders,
 };
 use model::run_result::StatementStats;
-use predicates::updated_columns;
+use predicates::{obstacle, updated_columns};
 
 /// Smallest saving for which an index is advised, as a share of the time of all statements.
 const SAVING_MIN: f64 = 0.005;
@@ -275,8 +275,12 @@ fn remedy(
         Some(_) if worst.share() > SELECTED_SHARE_MAX && !worst.joined => {
             Remedy::MostRows { share: worst.share() }
         }
-        Some(condition) if !worst.is_indexable() => Remedy::Condition { condition: condition.to_owned() },
-        _ => Remedy::NotTaken,
+        Some(condition) => match obstacle(condition, worst.table) {
+            Some(obstacle) => Remedy::Rewrite { obstacle },
+            None if worst.is_indexable() => Remedy::NotTaken,
+            None => Remedy::Condition { condition: condition.to_owned() },
+        },
+        None => Remedy::NotTaken,
     }
 }
 

@@ -7,9 +7,9 @@
 mod saturation;
 
 use crate::strategy::step_setup;
-use model::advice::{Advice, IndexAdvice};
-use model::avoidable_work::WorkEvidence;
-use model::explain::IndexCandidate;
+use model::advice::{Advice, IndexAdvice, Remedy};
+use model::avoidable_work::{AvoidableWork, WorkEvidence};
+use model::explain::{IndexCandidate, quote_identifier};
 use model::finding::{Bound, Circumstance, ConnectionLimit, Finding};
 use model::plan::{Node, NodeKind, Pooler, Setup};
 use model::search::{Cause, Knob, Limit, Perturbation, Proof, ProofVerdict, StepResult, Suspect};
@@ -106,9 +106,11 @@ pub fn suspects(
     all
 }
 
-/// Adds the advised indexes to suspects that are full scans of the same table.
+/// Adds the advised indexes to suspects that are full scans of the same table. If a condition of a statement prevents the use
+/// of an index, this condition becomes the limit.
 pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) -> Vec<Suspect> {
-    let advised = advice.iter().filter(|it| it.cells.contains(&cell)).flat_map(|it| &it.indexes);
+    let of_cell = advice.iter().filter(|it| it.cells.contains(&cell));
+    let advised = of_cell.clone().flat_map(|it| &it.indexes);
     for suspect in &mut suspects {
         let Limit::Scan { table, ddl } = &mut suspect.limit else { continue };
         // Table names from statistics include the schema, as in `book.bookv2`, unless the schema is `public`.
@@ -121,6 +123,19 @@ pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) 
             let statements = all.join("; ");
             *ddl = Some(statements.clone());
             suspect.perturbation = Some(Perturbation { knob: Knob::Index { ddl: statements }, amount: None });
+            continue;
+        }
+        let mut scans = of_cell.clone().flat_map(|it| &it.statements).filter_map(|statement| {
+            let scan = statement.scan.as_ref().map(|it| it.table.as_str());
+            match &statement.remedy {
+                Remedy::Rewrite { obstacle } => Some((scan?, obstacle)),
+                _ => None,
+            }
+        });
+        let is_same = |scanned: &str| scanned == table || scanned.strip_prefix("public.") == Some(table);
+        if let Some((_, obstacle)) = scans.find(|it| is_same(it.0)) {
+            let (table, obstacle) = (table.clone(), obstacle.clone());
+            suspect.limit = Limit::Work { work: AvoidableWork::Condition { table, obstacle } };
         }
     }
     suspects
@@ -455,6 +470,11 @@ impl CauseContext<'_> {
             WorkEvidence::LargeValues { .. } => (0.18, None),
             WorkEvidence::UnusedIndexes { .. } => (0.17, None),
             WorkEvidence::Function { .. } => (0.16, None),
+            WorkEvidence::UnindexedForeignKey { table, columns, .. } => {
+                (0.45, switch(Knob::Index { ddl: foreign_key_index(table, columns) }))
+            }
+            WorkEvidence::SkippedRows { .. } => (0.19, None),
+            WorkEvidence::RepeatedStatement { .. } => (0.15, None),
         }
     }
 
@@ -494,6 +514,15 @@ impl CauseContext<'_> {
         let knob = Knob::ServiceEnv { node: part.name, variable };
         Some(Perturbation { knob, amount: Some((now, 2.0 * now)) })
     }
+}
+
+/// Statement that creates the index of a foreign key. `table` is `schema.table`, and `columns` are as in SQL.
+fn foreign_key_index(table: &str, columns: &str) -> String {
+    let name = match table.split_once('.') {
+        Some((schema, table)) => format!("{}.{}", quote_identifier(schema), quote_identifier(table)),
+        None => quote_identifier(table),
+    };
+    format!("CREATE INDEX ON {name} ({columns})")
 }
 
 fn numeric_perturbation(knob: Knob, from: u32, to: u32) -> Perturbation {

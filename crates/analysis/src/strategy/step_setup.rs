@@ -117,7 +117,13 @@ fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
         Knob::WriteIops { node: name } => limits(name, &|it| it.write_iops = Some(rounded)),
         Knob::Memory { node: name } => limits(name, &|it| it.memory = Some(rounded)),
         Knob::PoolSize { node: name } => node(&mut stack.nodes, name, &|node| match &mut node.kind {
-            NodeKind::Pooler(it) => it.size = rounded as u32,
+            NodeKind::Pooler(it) => match it.server_connections().1.map(str::to_owned) {
+                Some(setting) => {
+                    it.size = it.size.max(rounded as u32);
+                    set(&mut it.settings, &setting, &rounded.to_string());
+                }
+                None => it.size = rounded as u32,
+            },
             NodeKind::Balancer(it) => it.maxconn = Some(rounded as u32),
             _ => {}
         }),

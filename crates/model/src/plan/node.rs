@@ -178,6 +178,17 @@ impl NodeKind {
 }
 
 impl Pooler {
+    /// Maximum number of server connections of one database, and the setting that determines it instead of `size`, if
+    /// PgBouncer has a lower limit. Zero means no limit there.
+    pub fn server_connections(&self) -> (u32, Option<&str>) {
+        let limits = ["max_db_connections", "max_user_connections"].into_iter().filter_map(|name| {
+            let (name, value) = self.settings.iter().find(|it| it.0 == name)?;
+            Some((value.trim().parse().ok().filter(|it| *it > 0)?, Some(name.as_str())))
+        });
+        let limits = limits.filter(|_| self.product.name == product::PGBOUNCER.name);
+        std::iter::once((self.size, None)).chain(limits).min_by_key(|it| it.0).expect("the pool has a size")
+    }
+
     /// Number of CPUs that the pooler's threads can use; `None` if the number of threads is unlimited.
     pub fn usable_cpus(&self) -> Option<f64> {
         match self.product.pooler.as_ref()?.threads {

@@ -3,7 +3,7 @@
 use super::Lang;
 use crate::say;
 use model::Nanos;
-use model::advice::{IndexAdvice, IndexBuild, Remedy, Scan, StatementChange};
+use model::advice::{IndexAdvice, IndexBuild, IndexObstacle, Remedy, Scan, StatementChange};
 use model::explain::{IndexKey, KeyRole};
 use model::message::Message;
 
@@ -81,9 +81,41 @@ impl Lang {
             (Remedy::MostRows { share }, _) => {
                 say!(self, "advice-most-rows", share = self.numbers().percent(*share, 0))
             }
+            (Remedy::Rewrite { obstacle }, _) => say!(
+                self,
+                "advice-rewrite",
+                obstacle = self.index_obstacle(obstacle),
+                remedy = self.obstacle_remedy(obstacle)
+            ),
             (Remedy::Condition { condition }, _) => say!(self, "advice-condition", condition),
             (Remedy::NotTaken, _) => say!(self, "advice-not-taken"),
             (Remedy::NoPlan { reason }, _) => say!(self, "advice-no-plan", reason = reason.as_ref()),
+        }
+    }
+
+    /// Part of a condition that prevents the use of an index.
+    pub(super) fn index_obstacle(&self, obstacle: &IndexObstacle) -> String {
+        match obstacle {
+            IndexObstacle::Cast { column, data_type, .. } => {
+                say!(self, "advice-obstacle-cast", column, type = data_type)
+            }
+            IndexObstacle::Expression { expression } => say!(self, "advice-obstacle-expression", expression),
+            IndexObstacle::Pattern { column } => say!(self, "advice-obstacle-pattern", column),
+            IndexObstacle::Alternatives { columns } => {
+                say!(self, "advice-obstacle-alternatives", columns = columns.join(", "))
+            }
+        }
+    }
+
+    /// Remedy for such a part, without a full stop.
+    pub(super) fn obstacle_remedy(&self, obstacle: &IndexObstacle) -> String {
+        match obstacle {
+            IndexObstacle::Cast { column, index, .. } => {
+                say!(self, "advice-rewrite-cast", column, index = index.as_ref())
+            }
+            IndexObstacle::Expression { .. } => say!(self, "advice-rewrite-expression"),
+            IndexObstacle::Pattern { .. } => say!(self, "advice-rewrite-pattern"),
+            IndexObstacle::Alternatives { .. } => say!(self, "advice-rewrite-alternatives"),
         }
     }
 

@@ -65,7 +65,12 @@ impl Lang {
                 say!(self, "finding-queue-balancer", node, maxconn = maxconn.map(|bound| bound.to_string()))
             }
             Finding::PoolerBound { node, .. } => say!(self, "finding-pooler-bound", node),
-            Finding::PoolBound { node, .. } => say!(self, "finding-pool-bound", node),
+            Finding::PoolBound { node, pool, setting, .. } => match setting {
+                Some(setting) => {
+                    say!(self, "finding-pool-bound-by-setting", node, setting, pool = pool.to_string())
+                }
+                None => say!(self, "finding-pool-bound", node),
+            },
             Finding::ServerBound { node, queue: Some(_), .. } => say!(self, "finding-server-queue", node),
             Finding::ServerBound { node, .. } => say!(self, "finding-server-bound", node),
             Finding::SessionsWait { event, .. } => say!(self, "finding-sessions-wait", event),

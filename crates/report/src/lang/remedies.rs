@@ -97,6 +97,14 @@ impl Lang {
             AvoidableWork::DiscardedRows { table } => say!(self, "search-do-discarded-rows", table),
             AvoidableWork::UnusedIndexes { .. } => say!(self, "search-do-unused-indexes"),
             AvoidableWork::Function { .. } => say!(self, "search-do-function"),
+            AvoidableWork::UnindexedForeignKey { table, columns } => {
+                say!(self, "search-do-foreign-key", table, columns)
+            }
+            AvoidableWork::SkippedRows { .. } => say!(self, "search-do-skipped-rows"),
+            AvoidableWork::RepeatedStatement => say!(self, "search-do-repeated-statement"),
+            AvoidableWork::Condition { obstacle, .. } => {
+                say!(self, "search-do-condition", remedy = self.obstacle_remedy(obstacle))
+            }
         }
     }
 }

@@ -217,6 +217,14 @@ impl Lang {
             AvoidableWork::DiscardedRows { table } => say!(self, "search-work-discarded-rows", table),
             AvoidableWork::UnusedIndexes { table } => say!(self, "search-work-unused-indexes", table),
             AvoidableWork::Function { function } => say!(self, "search-work-function", function),
+            AvoidableWork::UnindexedForeignKey { table, columns } => {
+                say!(self, "search-work-foreign-key", table, columns)
+            }
+            AvoidableWork::SkippedRows { table } => say!(self, "search-work-skipped-rows", table),
+            AvoidableWork::RepeatedStatement => say!(self, "search-work-repeated-statement"),
+            AvoidableWork::Condition { table, obstacle } => {
+                say!(self, "search-work-condition", table, obstacle = self.index_obstacle(obstacle))
+            }
         }
     }
 

@@ -358,6 +358,7 @@ fn renders_findings_as_sentences() {
             cell,
             node: node(),
             pool: 20,
+            setting: None,
             in_use: 20.0,
             busy: 19.8,
             cpu: 0.05,

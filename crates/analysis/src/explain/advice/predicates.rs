@@ -3,6 +3,8 @@
 //! PostgreSQL prints conditions with all names resolved and all operations in parentheses. An SQL parser reads these
 //! conditions. A condition that the parser rejects yields no columns.
 
+use model::advice::IndexObstacle;
+use model::explain::TableStats;
 use sqlparser::ast::{AssignmentTarget, BinaryOperator, DataType, Expr, ObjectName, Statement};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
@@ -54,6 +56,77 @@ pub fn updated_columns(sql: &str) -> Option<Vec<String>> {
         AssignmentTarget::Tuple(them) => them.iter().filter_map(last).collect(),
     };
     Some(update.assignments.iter().flat_map(|it| named(&it.target)).collect())
+}
+
+/// First part of a condition that a b-tree index on columns cannot support, although the part compares columns of one table
+/// with values. `None` if all parts are supported, or if the reason is unknown.
+pub fn obstacle(condition: &str, table: &TableStats) -> Option<IndexObstacle> {
+    obstacle_of(&expression(condition)?, table)
+}
+
+fn obstacle_of(expr: &Expr, table: &TableStats) -> Option<IndexObstacle> {
+    match expr {
+        Expr::Nested(it) => obstacle_of(it, table),
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
+            obstacle_of(left, table).or_else(|| obstacle_of(right, table))
+        }
+        Expr::BinaryOp { op: BinaryOperator::Or, .. } => {
+            let mut columns = Vec::new();
+            alternatives(expr, &mut columns).then_some(())?;
+            (columns.len() > 1).then_some(IndexObstacle::Alternatives { columns })
+        }
+        Expr::BinaryOp { left, op, right } if is_ordered(op) => {
+            transformed(left, right, table).or_else(|| transformed(right, left, table))
+        }
+        Expr::BinaryOp { left, op, .. } if is_pattern(op) => {
+            find_column(left).map(|(_, column)| IndexObstacle::Pattern { column })
+        }
+        _ => None,
+    }
+}
+
+fn is_ordered(op: &BinaryOperator) -> bool {
+    use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq};
+    matches!(op, Eq | Lt | LtEq | Gt | GtEq)
+}
+
+fn is_pattern(op: &BinaryOperator) -> bool {
+    use BinaryOperator::{PGILikeMatch, PGLikeMatch, PGRegexIMatch, PGRegexMatch};
+    matches!(op, PGLikeMatch | PGILikeMatch | PGRegexMatch | PGRegexIMatch)
+}
+
+/// Adds one column of each alternative. False if an alternative compares no column.
+fn alternatives(expr: &Expr, columns: &mut Vec<String>) -> bool {
+    match expr {
+        Expr::Nested(it) => alternatives(it, columns),
+        Expr::BinaryOp { left, op: BinaryOperator::Or, right } => {
+            alternatives(left, columns) && alternatives(right, columns)
+        }
+        other => {
+            let mut found = Vec::new();
+            conjuncts(other, &mut found);
+            let column = found.into_iter().next().map(|it| it.column);
+            columns.extend(column.iter().filter(|it| !columns.contains(it)).cloned().collect::<Vec<_>>());
+            column.is_some()
+        }
+    }
+}
+
+/// Obstacle if `expr` is an expression on columns, and the other side of the comparison has no column.
+fn transformed(expr: &Expr, other_side: &Expr, table: &TableStats) -> Option<IndexObstacle> {
+    if find_column(expr).is_some() || all_columns(expr).is_empty() || !all_columns(other_side).is_empty() {
+        return None;
+    }
+    match expr {
+        Expr::Nested(it) => transformed(it, other_side, table),
+        Expr::Cast { expr: inner, data_type, .. } if find_column(inner).is_some() => {
+            let (_, column) = find_column(inner)?;
+            let mut plain = table.indexes.iter().filter(|it| it.plain);
+            let index = plain.find(|it| it.columns.first() == Some(&column)).map(|it| it.name.clone());
+            Some(IndexObstacle::Cast { column, data_type: data_type.to_string().to_lowercase(), index })
+        }
+        other => Some(IndexObstacle::Expression { expression: other.to_string() }),
+    }
 }
 
 fn expression(text: &str) -> Option<Expr> {
@@ -138,6 +211,7 @@ fn all_columns(expr: &Expr) -> Vec<(Option<String>, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::explain::ExistingIndex;
 
     #[test]
     fn finds_columns_in_conditions() {
@@ -168,6 +242,51 @@ mod tests {
         check("(lower(b.name) = $0::text)", "");
         check("(NOT (hashed SubPlan 1))", "");
         check("", "");
+    }
+
+    #[test]
+    fn finds_obstacles_for_indexes() {
+        let index = |name: &str, column: &str, plain| ExistingIndex {
+            name: name.to_owned(),
+            columns: vec![column.to_owned()],
+            plain,
+        };
+        let table = TableStats {
+            indexes: vec![index("t_pkey", "id", true), index("t_at", "at", false)],
+            ..TableStats::default()
+        };
+        let check = |condition: &str, expected: Option<IndexObstacle>| {
+            assert_eq!(obstacle(condition, &table), expected, "{condition}");
+        };
+        let cast = |column: &str, data_type: &str, index: Option<&str>| {
+            let (column, data_type) = (column.to_owned(), data_type.to_owned());
+            Some(IndexObstacle::Cast { column, data_type, index: index.map(str::to_owned) })
+        };
+        check("((t.id)::numeric = $0)", cast("id", "numeric", Some("t_pkey")));
+        check("($0 < (t.at)::date)", cast("at", "date", None));
+        let expression = |it: &str| Some(IndexObstacle::Expression { expression: it.to_owned() });
+        check("(lower(name) = $0::text)", expression("lower(name)"));
+        check("((a = $0) AND ((id % 7) = $0))", expression("id % 7"));
+        check("(name ~~ $0::text)", Some(IndexObstacle::Pattern { column: "name".to_owned() }));
+        check("(name ~* $0)", Some(IndexObstacle::Pattern { column: "name".to_owned() }));
+        let columns = vec!["a".to_owned(), "b".to_owned()];
+        check(
+            "((a = $0) OR (b = $0) OR ((a > $0) AND (c = $0)))",
+            Some(IndexObstacle::Alternatives { columns }),
+        );
+        for supported in [
+            "(a = $0)",
+            "((name)::text = $0)",
+            "((a = $0) OR (a = $0))",
+            "((a = $0) OR (lower(b) = $0))",
+            "(a = (b + $0))",
+            "((a)::numeric = (b)::numeric)",
+            "(NOT (hashed SubPlan 1))",
+            "(a <> $0)",
+            "",
+        ] {
+            check(supported, None);
+        }
     }
 
     #[test]

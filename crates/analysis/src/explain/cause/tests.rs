@@ -7,6 +7,7 @@ use findings::{
     cap, checkpoints, clients, feed, host, host_cpu, locks, memory, pool, pooler, postgres, queue, reads,
     replicas, scans, service, service_pool, slots, threads, wal, writes,
 };
+use model::advice::{IndexObstacle, Scan, StatementAdvice};
 use model::finding::{ConnectionLimit, ReadVolume};
 use model::lock::LockKind;
 use model::plan::{
@@ -552,6 +553,35 @@ fn perturbs_a_scan_with_all_indexes_advised_for_its_table() {
 }
 
 #[test]
+fn names_the_condition_that_prevents_the_use_of_an_index() {
+    let obstacle = IndexObstacle::Pattern { column: "name".to_owned() };
+    let statement = |table: &str, remedy| StatementAdvice {
+        text: String::new(),
+        share: None,
+        mean: None,
+        scan: Some(Scan { table: table.to_owned(), rows: 1e6, rows_kept: 1.0, actual: true }),
+        remedy,
+        plan: None,
+    };
+    let rewrite = Remedy::Rewrite { obstacle: obstacle.clone() };
+    let statements = vec![statement("public.other", Remedy::NotTaken), statement("public.parcels", rewrite)];
+    let advice = [Advice { cells: vec![1], statements, ..Advice::default() }];
+    let limit = |table: &str, cell| {
+        let suspect = Suspect::new(Limit::Scan { table: table.to_owned(), ddl: None }, None);
+        with_indexes(vec![suspect], cell, &advice).remove(0).limit
+    };
+    let scan = |table: &str| Limit::Scan { table: table.to_owned(), ddl: None };
+    let condition = |table: &str| {
+        let (table, obstacle) = (table.to_owned(), obstacle.clone());
+        Limit::Work { work: AvoidableWork::Condition { table, obstacle } }
+    };
+    assert_eq!(limit("public.parcels", 1), condition("public.parcels"));
+    assert_eq!(limit("parcels", 1), condition("parcels"));
+    assert_eq!(limit("public.other", 1), scan("public.other"));
+    assert_eq!(limit("public.parcels", 0), scan("public.parcels"));
+}
+
+#[test]
 fn suspects_a_busy_machine_last() {
     let host = |other_cpu| Finding::HostBound {
         cell: 0,
@@ -566,6 +596,7 @@ fn suspects_a_busy_machine_last() {
         cell: 0,
         node: "pooler".into(),
         pool: 20,
+        setting: None,
         in_use: 20.0,
         busy: 19.0,
         cpu: 0.02,

@@ -46,6 +46,13 @@ const TOAST_SHARE_MIN: f64 = 0.5;
 /// Unused indexes of a table, and rows written to it per transaction, from which they are reported.
 const UNUSED_INDEXES_MIN: f64 = 4.0;
 const WRITES_MIN: f64 = 0.9;
+/// Sequential scans of a table per row that is deleted from the table that its foreign key references.
+const SCANS_PER_DELETE_MIN: f64 = 0.5;
+/// Executions of one statement per transaction, its share of the time of all statements, and blocks that one execution
+/// reads at most, from which a repeated statement is reported.
+const CALLS_MIN: f64 = 5.0;
+const REPEATED_SHARE_MIN: f64 = 0.5;
+const REPEATED_BLOCKS_MAX: f64 = 50.0;
 /// Smallest reported share of a function in PostgreSQL's CPU time.
 const FUNCTION_SHARE_MIN: f64 = 0.5;
 /// Minimum age of a snapshot, and minimum growth of the number of dead row versions, that are reported.
@@ -73,6 +80,7 @@ pub fn findings(window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
             dead_rows(window, node),
             old_statistics(window, node),
             old_snapshot(window, node),
+            unindexed_foreign_key(window, node),
         ]);
         if !has_idle_cpus(window, server) {
             found.extend([
@@ -81,6 +89,7 @@ pub fn findings(window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
                 large_values(window, node),
                 unused_indexes(window, node),
                 function(window, node),
+                repeated_statement(window, node),
             ]);
         }
     }
@@ -284,8 +293,63 @@ fn index_rows(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
         Some(growth) => {
             WorkEvidence::GrownTable { table, growth, read_per_transaction, returned_per_transaction }
         }
-        None => WorkEvidence::DiscardedRows { table, read_per_transaction, returned_per_transaction },
+        None => match most_costly(cell, node, samples::PG_STATEMENT_TIME).filter(|it| has_offset(it)) {
+            Some(statement) => {
+                WorkEvidence::SkippedRows { table, read_per_transaction, returned_per_transaction, statement }
+            }
+            None => WorkEvidence::DiscardedRows { table, read_per_transaction, returned_per_transaction },
+        },
     })
+}
+
+fn has_offset(statement: &str) -> bool {
+    statement.split(|it: char| !it.is_alphanumeric() && it != '_').any(|it| it.eq_ignore_ascii_case("offset"))
+}
+
+/// The foreign key without an index for which deletions in the referenced table scan the most rows.
+fn unindexed_foreign_key(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let labels =
+        cell.trials.iter().flat_map(|it| it.samples.of(node, samples::PG_FOREIGN_KEY_DELETES).iter());
+    let keys: BTreeSet<&str> = labels.map(|it| &*it.label).collect();
+    let of_key = |key: &str| {
+        let (table, columns) = key.strip_suffix(')')?.split_once(" (")?;
+        let deletes_per_transaction = growth_of(cell, node, samples::PG_FOREIGN_KEY_DELETES, key)?;
+        let scans = growth_of(cell, node, samples::PG_SCANS, table)?;
+        let read_per_transaction = growth_of(cell, node, samples::PG_SCANNED_ROWS, table)?;
+        let found = deletes_per_transaction > 0.0
+            && scans >= SCANS_PER_DELETE_MIN * deletes_per_transaction
+            && read_per_transaction >= INDEX_ROWS_MIN;
+        found.then(|| WorkEvidence::UnindexedForeignKey {
+            table: table.to_owned(),
+            columns: columns.to_owned(),
+            deletes_per_transaction,
+            read_per_transaction,
+        })
+    };
+    let read = |evidence: &WorkEvidence| match evidence {
+        WorkEvidence::UnindexedForeignKey { read_per_transaction, .. } => *read_per_transaction,
+        _ => 0.0,
+    };
+    keys.into_iter().filter_map(of_key).max_by(|a, b| read(a).total_cmp(&read(b)))
+}
+
+/// The cheap statement that takes most of the time because each transaction executes it many times.
+fn repeated_statement(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let total = growth_of(cell, node, samples::PG_STATEMENT_TIME, "")?;
+    let labels = cell.trials.iter().flat_map(|it| it.samples.of(node, samples::PG_STATEMENT_TIME).iter());
+    let ids: BTreeSet<&str> = labels.map(|it| &*it.label).filter(|it| !it.is_empty()).collect();
+    let times =
+        ids.into_iter().filter_map(|id| Some((id, growth_of(cell, node, samples::PG_STATEMENT_TIME, id)?)));
+    let (id, time) = times.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let of_statement = |series| growth_of(cell, node, series, id);
+    let calls_per_transaction = of_statement(samples::PG_STATEMENT_CALLS)?;
+    let blocks = of_statement(samples::PG_STATEMENT_HIT)? + of_statement(samples::PG_STATEMENT_READ)?;
+    let share = if total > 0.0 { (time / total).min(1.0) } else { 0.0 };
+    let found = calls_per_transaction >= CALLS_MIN
+        && share >= REPEATED_SHARE_MIN
+        && blocks <= REPEATED_BLOCKS_MAX * calls_per_transaction;
+    let statement = waits::statement_text(cell, node, id)?;
+    found.then_some(WorkEvidence::RepeatedStatement { calls_per_transaction, share, statement })
 }
 
 /// The table with the most TOAST blocks, if they are most of the blocks that a transaction reads.

@@ -153,6 +153,7 @@ pub fn pool(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         cell: cell.number,
         node: node.name.clone(),
         pool,
+        setting: node.kind.pooler().and_then(|it| it.server_connections().1).map(str::to_owned),
         in_use,
         busy,
         cpu: cpu.used,

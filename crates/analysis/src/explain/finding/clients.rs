@@ -117,7 +117,7 @@ pub fn starved(cell: &CellTrials<'_>) -> Option<Finding> {
 
 /// Pool mode and pool size of the pooler nearest to PostgreSQL.
 pub fn pool(cell: &CellTrials<'_>) -> Option<(PoolMode, u32)> {
-    cell.pooler()?.kind.pooler().map(|it| (it.mode, it.size))
+    cell.pooler()?.kind.pooler().map(|it| (it.mode, it.server_connections().0))
 }
 
 pub fn in_flight_cap_reached(cell: &CellTrials<'_>) -> Option<Finding> {

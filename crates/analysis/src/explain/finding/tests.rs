@@ -2,6 +2,7 @@ use super::*;
 use crate::fixture::trial::{self, TestRun, experiment};
 use model::EventKind;
 use model::matrix::TrialStatus;
+use model::plan::NodeKind;
 
 mod alternatives;
 mod answers;
@@ -248,7 +249,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.05, 3.0), 18.0, 2.0, 0.0)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, in_use: 20.0, busy: 20.0, cpu: 0.05, cpu_limit: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, setting: None, in_use: 20.0, busy: 20.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
     // Server connections are idle between two statements. If they wait for locks, the pool is not the limit.
@@ -257,10 +258,25 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[half(10.0)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, in_use: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, setting: None, in_use: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
     check(&["pooled"], &[half(9.9)], &[]);
+    // PgBouncer limits the connections to a database.
+    let mut limited = experiment(&["pooled"], None);
+    for node in &mut limited.cells[0].setup.stack.nodes {
+        if let NodeKind::Pooler(pooler) = &mut node.kind {
+            pooler.settings = vec![("max_db_connections".to_owned(), "4".to_owned())];
+        }
+    }
+    let four = sessions(cpu(lent(4.0), "pooler", 0.05, 3.0), 4.0, 0.0, 0.0);
+    check_in(
+        &limited,
+        &[four],
+        &[
+            "PoolBound { cell: 0, node: \"pooler\", pool: 4, setting: Some(\"max_db_connections\"), in_use: 4.0, busy: 4.0, cpu: 0.05, cpu_limit: 0.1 }",
+        ],
+    );
     check(
         &["pooled"],
         &[half(10.0).gauge("postgres", "pg_active_waits", "Lock/transactionid", 9.0)],
@@ -273,7 +289,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[half(10.0).gauge("postgres", "pg_active_waits", "Timeout/PgSleep", 9.0)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, in_use: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, setting: None, in_use: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
     // At 83 % on average, the pool is exhausted at times if clients wait for it.
@@ -285,7 +301,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[queue(1.5)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, in_use: 16.6, busy: 14.0, cpu: 0.05, cpu_limit: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, setting: None, in_use: 16.6, busy: 14.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
     check(&["pooled"], &[queue(0.2)], &[]);
@@ -298,7 +314,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[waiting(12.0, 6.5)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, in_use: 12.0, busy: 12.0, cpu: 0.05, cpu_limit: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, setting: None, in_use: 12.0, busy: 12.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
     check(&["pooled"], &[waiting(12.0, 5.0)], &[]);
@@ -313,7 +329,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["odyssey"],
         &[sessions(cpu(odyssey, "pooler", 0.098, 80.0), 1.0, 0.0, 19.0)],
         &[
-            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.098, cpu_limit: 0.1, throttled: Some(0.8), throttled_cpu: None, pool: 20, in_use: Some(20.0), active: 1.0 }",
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.098, cpu_limit: 0.1, throttled: Some(0.8), throttled_cpu: None, pool: 20, setting: None, in_use: Some(20.0), active: 1.0 }",
         ],
     );
 }

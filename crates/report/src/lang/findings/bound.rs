@@ -126,6 +126,27 @@ impl Lang {
                 )),
                 of_statement(&Some(statement.clone())),
             ]),
+            WorkEvidence::UnindexedForeignKey { deletes_per_transaction, read_per_transaction, .. } => say!(
+                self,
+                "bound-foreign-key",
+                deletes = numbers.three(*deletes_per_transaction),
+                read = numbers.three(*read_per_transaction)
+            ),
+            WorkEvidence::SkippedRows {
+                read_per_transaction, returned_per_transaction, statement, ..
+            } => self.joined([
+                Some(self.rows_read(*read_per_transaction, *returned_per_transaction)),
+                of_statement(&Some(statement.clone())),
+            ]),
+            WorkEvidence::RepeatedStatement { calls_per_transaction, share, statement } => self.joined([
+                Some(say!(
+                    self,
+                    "bound-repeated-statement",
+                    calls = numbers.three(*calls_per_transaction),
+                    share = percent(*share)
+                )),
+                of_statement(&Some(statement.clone())),
+            ]),
             WorkEvidence::Function { share, calls_per_transaction, mean, .. } => self.joined([
                 Some(say!(self, "bound-share-of-server", share = percent(*share))),
                 Some(say!(

@@ -1,7 +1,7 @@
 //! Tests of index advice, word by word
 
 use super::*;
-use model::advice::{CostChange, IndexAdvice, IndexBuild, Remedy, Scan, StatementChange};
+use model::advice::{CostChange, IndexAdvice, IndexBuild, IndexObstacle, Remedy, Scan, StatementChange};
 use model::explain::{IndexCandidate, IndexKey, KeyRole};
 
 /// Compares both languages. The expected texts contain plain blanks instead of no-break spaces.
@@ -158,6 +158,37 @@ fn states_remedies() {
         None,
         "no b-tree index supports (a ~~ $0)",
         "условие (a ~~ $0) не ускорит ни один индекс типа «B-дерево»",
+    );
+    let rewrite = |obstacle| Remedy::Rewrite { obstacle };
+    let index = Some("t_pkey".to_owned());
+    remedy(
+        rewrite(IndexObstacle::Cast { column: "id".to_owned(), data_type: "numeric".to_owned(), index }),
+        None,
+        "the cast of id to numeric prevents the use of an index: compare id with values of its own type instead of casting it, so \
+         that the index t_pkey can be used",
+        "индексу мешает приведение id к типу numeric: сравнивайте id со значениями его собственного типа, не приводя столбец, \
+         тогда подойдёт индекс t_pkey",
+    );
+    remedy(
+        rewrite(IndexObstacle::Expression { expression: "lower(a)".to_owned() }),
+        None,
+        "the expression lower(a) prevents the use of an index: create an index on this expression, or compare the column itself",
+        "индексу мешает выражение lower(a): создайте индекс по этому выражению или сравнивайте сам столбец",
+    );
+    remedy(
+        rewrite(IndexObstacle::Pattern { column: "a".to_owned() }),
+        None,
+        "the pattern for a prevents the use of an index: for prefixes, create an index with text_pattern_ops; for other patterns, \
+         a GIN index with pg_trgm",
+        "индексу мешает шаблон для a: для начала строки создайте индекс с классом text_pattern_ops, для других шаблонов — индекс \
+         GIN расширения pg_trgm",
+    );
+    remedy(
+        rewrite(IndexObstacle::Alternatives { columns: vec!["a".to_owned(), "b".to_owned()] }),
+        None,
+        "OR between a, b prevents the use of an index: create an index on each of the columns, or combine two statements with \
+         UNION",
+        "индексу мешает условие «или» по a, b: создайте индекс по каждому из столбцов или объедините два запроса с помощью UNION",
     );
     let scan = |actual| Scan { table: "book.bookv2".to_owned(), rows: 1e6, rows_kept: 2.0, actual };
     check(

@@ -113,6 +113,7 @@ pub(super) fn findings() -> Vec<Finding> {
             cell,
             node: node(),
             pool: 20,
+            setting: None,
             in_use: 20.0,
             busy: 19.8,
             cpu: 0.05,
@@ -387,9 +388,26 @@ fn work_evidence() -> Vec<WorkEvidence> {
             statement: "№9".to_owned(),
         },
         WorkEvidence::Function { function: table(), share: 0.75, calls_per_transaction: 1.0, mean: 0.0123 },
+        WorkEvidence::UnindexedForeignKey {
+            table: table(),
+            columns: "№7".to_owned(),
+            deletes_per_transaction: 0.5,
+            read_per_transaction: 21_000.0,
+        },
+        WorkEvidence::SkippedRows {
+            table: table(),
+            read_per_transaction: 6_430.0,
+            returned_per_transaction: 10.8,
+            statement: "№9".to_owned(),
+        },
+        WorkEvidence::RepeatedStatement {
+            calls_per_transaction: 40.0,
+            share: 0.87,
+            statement: "№9".to_owned(),
+        },
     ];
     covers!(all, WorkEvidence: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot, Autovacuum, GrownTable, DiscardedRows,
-        LargeValues, UnusedIndexes, Function);
+        LargeValues, UnusedIndexes, Function, UnindexedForeignKey, SkippedRows, RepeatedStatement);
     all
 }
 

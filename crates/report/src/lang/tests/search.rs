@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::lang::search::{CauseAnswer, MaximumAnswer, PlateauAnswer, SearchQuestion};
+use model::advice::IndexObstacle;
 use model::avoidable_work::AvoidableWork;
 use model::finding::ConnectionLimit;
 use model::plan::{LoadScale, MaxSearch};
@@ -160,9 +161,13 @@ fn works() -> Vec<AvoidableWork> {
         AvoidableWork::DiscardedRows { table: text() },
         AvoidableWork::UnusedIndexes { table: text() },
         AvoidableWork::Function { function: text() },
+        AvoidableWork::UnindexedForeignKey { table: text(), columns: text() },
+        AvoidableWork::SkippedRows { table: text() },
+        AvoidableWork::RepeatedStatement,
+        AvoidableWork::Condition { table: text(), obstacle: IndexObstacle::Pattern { column: text() } },
     ];
     covers!(all, AvoidableWork: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot, Autovacuum, LargeValues, DiscardedRows,
-        UnusedIndexes, Function);
+        UnusedIndexes, Function, UnindexedForeignKey, SkippedRows, RepeatedStatement, Condition);
     all
 }
 

@@ -40,7 +40,16 @@ pub fn service(used: f64) -> Finding {
 
 pub fn pool() -> Finding {
     let node = "pooler".into();
-    Finding::PoolBound { cell: 0, node, pool: 20, in_use: 20.0, busy: 19.0, cpu: 0.05, cpu_limit: 0.1 }
+    Finding::PoolBound {
+        cell: 0,
+        node,
+        pool: 20,
+        setting: None,
+        in_use: 20.0,
+        busy: 19.0,
+        cpu: 0.05,
+        cpu_limit: 0.1,
+    }
 }
 
 pub fn queue() -> Finding {

@@ -210,6 +210,70 @@ fn reports_rows_that_index_scans_read() {
     check(&["unix"], &[other], &[&found]);
 }
 
+#[test]
+fn reports_rows_that_offset_skips() {
+    let read = |statement: &str| {
+        let run = sampled(0.8).counter("postgres", "pg_table_index_rows", "news.articles", 6_000_000.0);
+        let run = run.counter("postgres", "pg_statement_rows", "", 10_000.0);
+        let run = run.counter("postgres", "pg_statement_time", "7", 0.6);
+        run.gauge("postgres", "pg_statement_text", &format!("7 {statement}"), 1.0)
+    };
+    let skipped = |statement: &str| {
+        evidence(&format!(
+            "SkippedRows {{ table: \"news.articles\", read_per_transaction: 6000.0, returned_per_transaction: 10.0, \
+             statement: \"{statement}\" }}"
+        ))
+    };
+    let paged = "SELECT * FROM news.articles ORDER BY at OFFSET $1 LIMIT $2";
+    check(&["unix"], &[read(paged)], &[&skipped(paged)]);
+    let discarded = evidence(
+        "DiscardedRows { table: \"news.articles\", read_per_transaction: 6000.0, returned_per_transaction: 10.0 }",
+    );
+    check(&["unix"], &[read("SELECT row_offset FROM news.articles")], &[&discarded]);
+}
+
+#[test]
+fn reports_foreign_keys_without_an_index() {
+    let deleted = |deletes: f64, scans: f64, table: &str| {
+        let run = sampled(0.5).counter("postgres", "pg_foreign_key_deletes", "shop.items (cart_id)", deletes);
+        let run = run.counter("postgres", "pg_foreign_key_deletes", "shop.logs (cart_id)", deletes);
+        let run = run.counter("postgres", "pg_statement_rows", "", 1e6);
+        let run = run.counter("postgres", "pg_table_scans", table, scans);
+        run.counter("postgres", "pg_table_scanned_rows", table, 30_000.0 * scans)
+    };
+    let found = evidence(
+        "UnindexedForeignKey { table: \"shop.items\", columns: \"cart_id\", deletes_per_transaction: 0.25, \
+         read_per_transaction: 7500.0 }",
+    );
+    check(&["unix"], &[deleted(250.0, 250.0, "shop.items")], &[&found]);
+    // The scans have another reason, are rare, or read another table.
+    check(&["unix"], &[deleted(250.0, 100.0, "shop.items")], &[]);
+    check(&["unix"], &[deleted(100.0, 100.0, "shop.items")], &[]);
+    check(&["unix"], &[deleted(0.0, 250.0, "shop.items")], &[]);
+    check(&["unix"], &[deleted(250.0, 250.0, "shop.carts")], &[]);
+}
+
+#[test]
+fn reports_repeated_statements() {
+    let repeated = |calls: f64, time: f64, blocks: f64| {
+        let run = sampled(0.8).counter("postgres", "pg_statement_calls", "7", calls);
+        let run = run.counter("postgres", "pg_statement_time", "7", time);
+        let run = run.counter("postgres", "pg_statement_time", "8", 0.1);
+        let run = run.counter("postgres", "pg_statement_time", "", 0.8);
+        let run = run.counter("postgres", "pg_statement_hit", "7", blocks * calls);
+        text(run.counter("postgres", "pg_statement_read", "7", 0.0))
+    };
+    let found = evidence(
+        "RepeatedStatement { calls_per_transaction: 40.0, share: 0.75, statement: \"SELECT sort\" }",
+    );
+    check_in(&with_quota(1.0), &[repeated(40_000.0, 0.6, 3.0)], &[&found]);
+    // It is executed rarely, takes little of the time, or reads much by itself; or the CPUs are idle at times.
+    check_in(&with_quota(1.0), &[repeated(2_000.0, 0.6, 3.0)], &[]);
+    check_in(&with_quota(1.0), &[repeated(40_000.0, 0.3, 3.0)], &[]);
+    check_in(&with_quota(1.0), &[repeated(40_000.0, 0.6, 90.0)], &[]);
+    check_in(&with_quota(2.0), &[repeated(40_000.0, 0.6, 3.0)], &[]);
+}
+
 /// An experiment whose server may use this many CPUs.
 fn with_quota(cpu: f64) -> Experiment {
     let mut limited = experiment(&["unix"], None);
