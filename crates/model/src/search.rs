@@ -91,6 +91,8 @@ pub enum Knob {
     Memory { node: String },
     /// Number of server connections of a pooler or balancer.
     PoolSize { node: String },
+    /// Setting of a pooler that limits its server connections.
+    PoolSetting { node: String, setting: String },
     /// Number in a service's environment, such as a pool size or thread count.
     ServiceEnv { node: String, variable: String },
     /// `max_connections` of PostgreSQL.
@@ -353,6 +355,11 @@ pub enum Limit {
     /// Pool of server connections.
     Pool {
         node: String,
+    },
+    /// Setting of a pooler, other than the pool size, that limits its server connections.
+    PoolSetting {
+        node: String,
+        setting: String,
     },
     /// Connection pool within a service.
     ServicePool {

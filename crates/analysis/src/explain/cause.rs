@@ -261,14 +261,17 @@ impl CauseContext<'_> {
                     self.perturb_cpu(node, *cpu_limit),
                 )
             }
-            Finding::PoolBound { cell, node, pool, in_use, .. } if *cell == number => {
+            Finding::PoolBound { cell, node, pool, setting, in_use, .. } if *cell == number => {
                 let full = in_use / f64::from(*pool);
-                found(
-                    CauseRank::Pooler,
-                    full,
-                    Limit::Pool { node: node.clone() },
-                    Some(self.perturb_pool(node, *pool)),
-                )
+                let (limit, perturbation) = match setting.clone() {
+                    Some(setting) => {
+                        let knob = Knob::PoolSetting { node: node.clone(), setting: setting.clone() };
+                        let limit = Limit::PoolSetting { node: node.clone(), setting };
+                        (limit, numeric_perturbation(knob, *pool, self.larger_pool(*pool)))
+                    }
+                    None => (Limit::Pool { node: node.clone() }, self.perturb_pool(node, *pool)),
+                };
+                found(CauseRank::Pooler, full, limit, Some(perturbation))
             }
             Finding::QueueInBalancer { cell, node, maxconn, .. } if *cell == number => {
                 let perturbation = maxconn.map(|it| self.perturb_pool(node, it));
@@ -485,15 +488,18 @@ impl CauseContext<'_> {
         step_setup::all_rows(feed).map(|_| Perturbation { knob, amount: None })
     }
 
-    /// Doubles the pool size, or raises it by half if PostgreSQL has too few slots.
     fn perturb_pool(&self, node: &str, size: u32) -> Perturbation {
+        numeric_perturbation(Knob::PoolSize { node: node.to_owned() }, size, self.larger_pool(size))
+    }
+
+    /// Twice the number of server connections, or half as many again if PostgreSQL has too few slots.
+    fn larger_pool(&self, size: u32) -> u32 {
         let slots = match self.setup.stack.nodes.last().map(|it| &it.kind) {
             Some(NodeKind::Postgres(it)) => it.max_connections,
             _ => u32::MAX,
         };
         let twice = size.saturating_mul(2);
-        let to = if twice.saturating_add(SPARE_SLOTS) <= slots { twice } else { size + size.div_ceil(2) };
-        numeric_perturbation(Knob::PoolSize { node: node.to_owned() }, size, to)
+        if twice.saturating_add(SPARE_SLOTS) <= slots { twice } else { size + size.div_ceil(2) }
     }
 
     /// Doubles the value of the environment variable whose name contains one of `words`, or of the variable `usual` if

@@ -117,15 +117,15 @@ fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
         Knob::WriteIops { node: name } => limits(name, &|it| it.write_iops = Some(rounded)),
         Knob::Memory { node: name } => limits(name, &|it| it.memory = Some(rounded)),
         Knob::PoolSize { node: name } => node(&mut stack.nodes, name, &|node| match &mut node.kind {
-            NodeKind::Pooler(it) => match it.server_connections().1.map(str::to_owned) {
-                Some(setting) => {
-                    it.size = it.size.max(rounded as u32);
-                    set(&mut it.settings, &setting, &rounded.to_string());
-                }
-                None => it.size = rounded as u32,
-            },
+            NodeKind::Pooler(it) => it.size = rounded as u32,
             NodeKind::Balancer(it) => it.maxconn = Some(rounded as u32),
             _ => {}
+        }),
+        Knob::PoolSetting { node: name, setting } => node(&mut stack.nodes, name, &|node| {
+            if let NodeKind::Pooler(pooler) = &mut node.kind {
+                pooler.size = pooler.size.max(rounded as u32);
+                set(&mut pooler.settings, setting, &rounded.to_string());
+            }
         }),
         Knob::ServiceEnv { node: name, variable } => node(&mut stack.nodes, service_name(name), &|node| {
             if let NodeKind::Service(service) = &mut node.kind {

@@ -18,6 +18,7 @@ impl Lang {
             Limit::SyncReplicas => say!(self, "search-do-sync-replicas"),
             Limit::Memory { node } => say!(self, "search-do-memory", node),
             Limit::Pool { node } => say!(self, "search-do-pool", node),
+            Limit::PoolSetting { node, setting } => say!(self, "search-do-pool-setting", node, setting),
             Limit::ServicePool { node } => say!(self, "search-do-service-pool", node),
             Limit::ServiceThreads { node } => say!(self, "search-do-service-threads", node),
             Limit::Service { node } => say!(self, "search-do-service", node),

@@ -127,6 +127,15 @@ fn names_the_planted_cause_first() {
     );
     // Pools. With fifty slots, a pool of twenty may be doubled.
     check("pooler", &[queue(), pool(), cap()], "Pool node: pooler | PoolSize node: pooler 20 -> 40");
+    let mut of_database = pool();
+    if let Finding::PoolBound { setting, .. } = &mut of_database {
+        *setting = Some("max_db_connections".to_owned());
+    }
+    check(
+        "pooler",
+        &[queue(), of_database, cap()],
+        "PoolSetting node: pooler setting: max_db_connections | PoolSetting node: pooler setting: max_db_connections 20 -> 40",
+    );
     check(
         "service pooler",
         &[service_pool(), threads(), pool(), queue()],

@@ -329,7 +329,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["odyssey"],
         &[sessions(cpu(odyssey, "pooler", 0.098, 80.0), 1.0, 0.0, 19.0)],
         &[
-            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.098, cpu_limit: 0.1, throttled: Some(0.8), throttled_cpu: None, pool: 20, setting: None, in_use: Some(20.0), active: 1.0 }",
+            "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.098, cpu_limit: 0.1, throttled: Some(0.8), throttled_cpu: None, pool: 20, in_use: Some(20.0), active: 1.0 }",
         ],
     );
 }

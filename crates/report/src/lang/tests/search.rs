@@ -118,6 +118,7 @@ fn limits() -> Vec<Limit> {
         Limit::SyncReplicas,
         Limit::Memory { node: text() },
         Limit::Pool { node: text() },
+        Limit::PoolSetting { node: text(), setting: text() },
         Limit::ServicePool { node: text() },
         Limit::ServiceThreads { node: text() },
         Limit::Service { node: text() },
@@ -142,7 +143,7 @@ fn limits() -> Vec<Limit> {
         all.extend([None, Some(text())].map(|statement| Limit::Locks { lock: lock.clone(), statement }));
     }
     all.extend(works().into_iter().map(|work| Limit::Work { work }));
-    covers!(all, Limit: Cpu, Reads, Writes, WalFlush, SyncReplicas, Memory, Pool, ServicePool, ServiceThreads, Service, Slots,
+    covers!(all, Limit: Cpu, Reads, Writes, WalFlush, SyncReplicas, Memory, Pool, PoolSetting, ServicePool, ServiceThreads, Service, Slots,
         RowLocks, Locks, Work, IdleTransactions, ResultReading, DelayedAcknowledgements, Scan, Checkpoints, Clients, ClientCap, Feed, Host, Generator);
     all
 }
@@ -186,6 +187,7 @@ fn causes(lang: &Lang) -> NamedTexts {
         (Knob::WriteIops { node: node() }, amount),
         (Knob::Memory { node: node() }, Some((4e8, 8e8))),
         (Knob::PoolSize { node: node() }, amount),
+        (Knob::PoolSetting { node: node(), setting: text() }, amount),
         (Knob::ServiceEnv { node: node(), variable: text() }, amount),
         (Knob::Slots { node: node() }, Some((20.0, 30.0))),
         (Knob::Clients, amount),
@@ -196,7 +198,7 @@ fn causes(lang: &Lang) -> NamedTexts {
         (Knob::FeedRows { feed: text() }, amount),
     ];
     let each: Vec<&Knob> = knobs.iter().map(|it| &it.0).collect();
-    covers!(each, Knob: Cpu, ReadIops, WriteIops, Memory, PoolSize, ServiceEnv, Slots, Clients, Setting, Index, Maintenance, KeepConnections, FeedRows);
+    covers!(each, Knob: Cpu, ReadIops, WriteIops, Memory, PoolSize, PoolSetting, ServiceEnv, Slots, Clients, Setting, Index, Maintenance, KeepConnections, FeedRows);
     for (knob, amount) in knobs {
         // The user's own text is the same in every language.
         let is_literal = matches!(knob, Knob::Setting { .. } | Knob::Index { .. } | Knob::Maintenance { .. });
