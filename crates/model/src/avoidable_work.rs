@@ -39,6 +39,8 @@ pub enum AvoidableWork {
     SkippedRows { table: String },
     /// Statement that each transaction executes many times.
     RepeatedStatement,
+    /// Query that returns many rows.
+    LargeResult,
     /// Scans of a table by a condition that prevents the use of an index.
     Condition { table: String, obstacle: IndexObstacle },
 }
@@ -161,6 +163,13 @@ pub enum WorkEvidence {
         /// The statement; untrusted input.
         statement: String,
     },
+    LargeResult {
+        rows_per_execution: f64,
+        /// Share of the time of all statements, 0..=1.
+        share: f64,
+        /// The query; untrusted input.
+        statement: String,
+    },
 }
 
 impl WorkEvidence {
@@ -189,6 +198,7 @@ impl WorkEvidence {
             }
             WorkEvidence::SkippedRows { table, .. } => AvoidableWork::SkippedRows { table: table.clone() },
             WorkEvidence::RepeatedStatement { .. } => AvoidableWork::RepeatedStatement,
+            WorkEvidence::LargeResult { .. } => AvoidableWork::LargeResult,
         }
     }
 }

@@ -478,6 +478,7 @@ impl CauseContext<'_> {
             }
             WorkEvidence::SkippedRows { .. } => (0.19, None),
             WorkEvidence::RepeatedStatement { .. } => (0.15, None),
+            WorkEvidence::LargeResult { .. } => (0.14, None),
         }
     }
 

@@ -102,6 +102,7 @@ impl Lang {
                 say!(self, "search-do-foreign-key", table, columns)
             }
             AvoidableWork::SkippedRows { .. } => say!(self, "search-do-skipped-rows"),
+            AvoidableWork::LargeResult => say!(self, "search-do-large-result"),
             AvoidableWork::RepeatedStatement => say!(self, "search-do-repeated-statement"),
             AvoidableWork::Condition { obstacle, .. } => {
                 say!(self, "search-do-condition", remedy = self.obstacle_remedy(obstacle))

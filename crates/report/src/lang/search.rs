@@ -222,6 +222,7 @@ impl Lang {
                 say!(self, "search-work-foreign-key", table, columns)
             }
             AvoidableWork::SkippedRows { table } => say!(self, "search-work-skipped-rows", table),
+            AvoidableWork::LargeResult => say!(self, "search-work-large-result"),
             AvoidableWork::RepeatedStatement => say!(self, "search-work-repeated-statement"),
             AvoidableWork::Condition { table, obstacle } => {
                 say!(self, "search-work-condition", table, obstacle = self.index_obstacle(obstacle))

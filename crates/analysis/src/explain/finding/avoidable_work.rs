@@ -3,7 +3,7 @@
 //! This work saturates the CPU or the disk like any other work. The findings name its source.
 
 use super::bound::CpuUsage;
-use super::tables::executed_rate;
+use super::tables::{executed_rate, rows_per_cpu_second};
 use super::waits::{self, BOUND_SHARE_MIN, WaitClass};
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::SampleView;
@@ -25,7 +25,7 @@ const CPU_SHARE_MIN: f64 = 0.2;
 const LOGINS_MIN: f64 = 0.1;
 const LOGINS_PER_SECOND_MIN: f64 = 1.0;
 /// Used share of PostgreSQL's CPUs from which work of the CPU may limit the throughput, if the number of its CPUs is known.
-const BUSY_CPU_SHARE_MIN: f64 = 0.75;
+pub(super) const BUSY_CPU_SHARE_MIN: f64 = 0.75;
 /// Minimum number of dead row versions of a table, and their minimum ratio to its live rows.
 const DEAD_ROWS_MIN: f64 = 1000.0;
 const DEAD_RATIO_MIN: f64 = 2.0;
@@ -39,6 +39,9 @@ const TABLE_GROWTH_MIN: f64 = 1.5;
 /// Rows that index scans read per transaction, and per returned row, from which they are reported. Reading 5,000 rows in
 /// the cache takes about a millisecond.
 const INDEX_ROWS_MIN: f64 = 5000.0;
+/// Rows that index scans read per second of PostgreSQL's CPU time, from which fewer rows per transaction are reported too.
+/// A CPU that does nothing else read five million.
+const INDEX_ROWS_PER_CPU_SECOND_MIN: f64 = 2e6;
 const READ_PER_RETURNED_MIN: f64 = 100.0;
 /// TOAST blocks per transaction, and their share of all blocks, from which they are reported.
 const TOAST_BLOCKS_MIN: f64 = 10.0;
@@ -48,11 +51,14 @@ const UNUSED_INDEXES_MIN: f64 = 4.0;
 const WRITES_MIN: f64 = 0.9;
 /// Sequential scans of a table per row that is deleted from the table that its foreign key references.
 const SCANS_PER_DELETE_MIN: f64 = 0.5;
-/// Executions of one statement per transaction, its share of the time of all statements, and blocks that one execution
-/// reads at most, from which a repeated statement is reported.
+/// Smallest share of the longest statement in the time of all statements from which it is reported.
+const LONGEST_SHARE_MIN: f64 = 0.5;
+/// Executions of one statement per transaction from which it is reported, and blocks that one execution reads at most.
 const CALLS_MIN: f64 = 5.0;
-const REPEATED_SHARE_MIN: f64 = 0.5;
 const REPEATED_BLOCKS_MAX: f64 = 50.0;
+/// Rows that one execution returns, from which its result is reported as large. A CPU returns about a million short rows per
+/// second.
+const RESULT_ROWS_MIN: f64 = 1000.0;
 /// Smallest reported share of a function in PostgreSQL's CPU time.
 const FUNCTION_SHARE_MIN: f64 = 0.5;
 /// Minimum age of a snapshot, and minimum growth of the number of dead row versions, that are reported.
@@ -85,11 +91,12 @@ pub fn findings(window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         if !has_idle_cpus(window, server) {
             found.extend([
                 autovacuum(window, node),
-                index_rows(window, node),
+                index_rows(window, server),
                 large_values(window, node),
                 unused_indexes(window, node),
                 function(window, node),
                 repeated_statement(window, node),
+                large_result(window, node),
             ]);
         }
     }
@@ -280,10 +287,14 @@ fn last_value(cell: &CellTrials<'_>, node: &str, series: &str, label: &str) -> O
 
 /// The table of which index scans read the most rows, if statements return few of them. If the table has grown since its
 /// last ANALYZE, a wrong estimate is the likely reason. A restored database does not count its changed rows.
-fn index_rows(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+fn index_rows(cell: &CellTrials<'_>, server: &Node) -> Option<WorkEvidence> {
+    let node = server.name.as_str();
     let (table, read) = greatest_by_label(cell, node, samples::PG_TABLE_INDEX_ROWS)?;
     let returned = growth_of(cell, node, samples::PG_STATEMENT_ROWS, "")?;
-    if read < INDEX_ROWS_MIN || read < READ_PER_RETURNED_MIN * returned {
+    let per_cpu_second = rows_per_cpu_second(cell, server, samples::PG_TABLE_INDEX_ROWS, &table);
+    let is_much =
+        read >= INDEX_ROWS_MIN || per_cpu_second.is_some_and(|it| it >= INDEX_ROWS_PER_CPU_SECOND_MIN);
+    if !is_much || read < READ_PER_RETURNED_MIN * returned {
         return None;
     }
     let growth =
@@ -333,20 +344,40 @@ fn unindexed_foreign_key(cell: &CellTrials<'_>, node: &str) -> Option<WorkEviden
     keys.into_iter().filter_map(of_key).max_by(|a, b| read(a).total_cmp(&read(b)))
 }
 
-/// The cheap statement that takes most of the time because each transaction executes it many times.
-fn repeated_statement(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
-    let total = growth_of(cell, node, samples::PG_STATEMENT_TIME, "")?;
+/// The query that takes most of the time and returns many rows.
+fn large_result(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let (id, share) = longest_statement(cell, node)?;
+    let executions = growth_of(cell, node, samples::PG_STATEMENT_CALLS, id)?;
+    let rows = growth_of(cell, node, samples::PG_STATEMENT_ROWS, id)?;
+    let statement = waits::statement_text(cell, node, id)?;
+    let rows_per_execution = if executions > 0.0 { rows / executions } else { 0.0 };
+    (is_query(&statement) && share >= LONGEST_SHARE_MIN && rows_per_execution >= RESULT_ROWS_MIN)
+        .then_some(WorkEvidence::LargeResult { rows_per_execution, share, statement })
+}
+
+fn is_query(statement: &str) -> bool {
+    let word = statement.split_whitespace().next().unwrap_or_default();
+    ["select", "with", "table"].iter().any(|it| word.eq_ignore_ascii_case(it))
+}
+
+/// The statement with the longest total time, and its share of the time of all statements, 0..=1.
+fn longest_statement<'a>(cell: &CellTrials<'a>, node: &str) -> Option<(&'a str, f64)> {
+    let total = growth_of(cell, node, samples::PG_STATEMENT_TIME, "").filter(|it| *it > 0.0)?;
     let labels = cell.trials.iter().flat_map(|it| it.samples.of(node, samples::PG_STATEMENT_TIME).iter());
     let ids: BTreeSet<&str> = labels.map(|it| &*it.label).filter(|it| !it.is_empty()).collect();
-    let times =
-        ids.into_iter().filter_map(|id| Some((id, growth_of(cell, node, samples::PG_STATEMENT_TIME, id)?)));
-    let (id, time) = times.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let time = |id: &'a str| Some((id, growth_of(cell, node, samples::PG_STATEMENT_TIME, id)?));
+    let (id, time) = ids.into_iter().filter_map(time).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some((id, (time / total).min(1.0)))
+}
+
+/// The cheap statement that takes most of the time because each transaction executes it many times.
+fn repeated_statement(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let (id, share) = longest_statement(cell, node)?;
     let of_statement = |series| growth_of(cell, node, series, id);
     let calls_per_transaction = of_statement(samples::PG_STATEMENT_CALLS)?;
     let blocks = of_statement(samples::PG_STATEMENT_HIT)? + of_statement(samples::PG_STATEMENT_READ)?;
-    let share = if total > 0.0 { (time / total).min(1.0) } else { 0.0 };
     let found = calls_per_transaction >= CALLS_MIN
-        && share >= REPEATED_SHARE_MIN
+        && share >= LONGEST_SHARE_MIN
         && blocks <= REPEATED_BLOCKS_MAX * calls_per_transaction;
     let statement = waits::statement_text(cell, node, id)?;
     found.then_some(WorkEvidence::RepeatedStatement { calls_per_transaction, share, statement })

@@ -1,15 +1,20 @@
 //! Findings on tables: full scans, checkpoints and dead row versions
 
+use super::avoidable_work::BUSY_CPU_SHARE_MIN;
 use super::bound::CpuUsage;
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, growth, mean, sums};
 use model::Nanos;
 use model::finding::{Bound, Circumstance, MissingInput};
+use model::plan::Node;
 use std::collections::BTreeSet;
 
 /// Rows read by full scans per transaction above which the scans matter. A CPU reads about ten million rows per second,
 /// so ten thousand rows take a millisecond.
 const SCANNED_ROWS_MIN: f64 = 10_000.0;
+/// Rows read by full scans per second of PostgreSQL's CPU time above which shorter scans matter too, if its CPUs are busy. A
+/// CPU that does nothing else read eight to ten million rows of a short table.
+const SCANNED_PER_CPU_SECOND_MIN: f64 = 4e6;
 /// Number of table rows below which a full scan is a good plan.
 const TABLE_ROWS_MIN: f64 = 1000.0;
 /// Rows read per returned row below which an index would not help.
@@ -50,13 +55,31 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let (table, read) = most.ok_or(MissingInput::Server)?;
     let scans_per_transaction = by_transaction(samples::PG_SCANS, table).unwrap_or(0.0);
     let returned = by_transaction(samples::PG_STATEMENT_ROWS, "").unwrap_or(0.0);
+    let usage = CpuUsage::measure(cell, node).ok().flatten();
+    let busy = usage.as_ref().is_some_and(|it| it.used >= BUSY_CPU_SHARE_MIN * it.available);
+    let per_cpu_second = rows_per_cpu_second(cell, node, samples::PG_SCANNED_ROWS, table).filter(|_| busy);
     let each = if scans_per_transaction > 0.0 { read / scans_per_transaction } else { 0.0 };
-    let found =
-        read >= SCANNED_ROWS_MIN && each >= TABLE_ROWS_MIN && read >= READ_PER_RETURNED_MIN * returned;
-    let cpu_share = CpuUsage::measure(cell, node).ok().flatten().map(|it| it.used / it.available);
+    let found = (read >= SCANNED_ROWS_MIN
+        || per_cpu_second.is_some_and(|it| it >= SCANNED_PER_CPU_SECOND_MIN))
+        && each >= TABLE_ROWS_MIN
+        && read >= READ_PER_RETURNED_MIN * returned;
+    let cpu_share = usage.map(|it| it.used / it.available);
     let bound =
         Bound::Scans { table: table.to_owned(), scans_per_transaction, rows_per_scan: each, cpu_share };
     Ok(found.then_some(Finding::Bound { cell: cell.number, bound }).into_iter().collect())
+}
+
+/// Rows of a table that a counter counts, per second of PostgreSQL's CPU time.
+pub(super) fn rows_per_cpu_second(
+    cell: &CellTrials<'_>,
+    node: &Node,
+    series: &str,
+    table: &str,
+) -> Option<f64> {
+    cell.median(|trial| {
+        let cpu = samples::processors(trial.samples, &node.name).filter(|it| *it > 0.0)?;
+        Some(growth(trial.samples, &node.name, series, |it| it == table)? / cpu)
+    })
 }
 
 /// Executed transactions per second, with any outcome.

@@ -138,6 +138,15 @@ impl Lang {
                 Some(self.rows_read(*read_per_transaction, *returned_per_transaction)),
                 of_statement(&Some(statement.clone())),
             ]),
+            WorkEvidence::LargeResult { rows_per_execution, share, statement } => self.joined([
+                Some(say!(
+                    self,
+                    "bound-large-result",
+                    rows = rows(*rows_per_execution),
+                    share = percent(*share)
+                )),
+                of_statement(&Some(statement.clone())),
+            ]),
             WorkEvidence::RepeatedStatement { calls_per_transaction, share, statement } => self.joined([
                 Some(say!(
                     self,

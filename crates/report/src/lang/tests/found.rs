@@ -400,6 +400,7 @@ fn work_evidence() -> Vec<WorkEvidence> {
             returned_per_transaction: 10.8,
             statement: "№9".to_owned(),
         },
+        WorkEvidence::LargeResult { rows_per_execution: 5000.0, share: 0.9, statement: "№9".to_owned() },
         WorkEvidence::RepeatedStatement {
             calls_per_transaction: 40.0,
             share: 0.87,
@@ -407,7 +408,7 @@ fn work_evidence() -> Vec<WorkEvidence> {
         },
     ];
     covers!(all, WorkEvidence: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot, Autovacuum, GrownTable, DiscardedRows,
-        LargeValues, UnusedIndexes, Function, UnindexedForeignKey, SkippedRows, RepeatedStatement);
+        LargeValues, UnusedIndexes, Function, UnindexedForeignKey, SkippedRows, RepeatedStatement, LargeResult);
     all
 }
 

@@ -165,10 +165,11 @@ fn works() -> Vec<AvoidableWork> {
         AvoidableWork::UnindexedForeignKey { table: text(), columns: text() },
         AvoidableWork::SkippedRows { table: text() },
         AvoidableWork::RepeatedStatement,
+        AvoidableWork::LargeResult,
         AvoidableWork::Condition { table: text(), obstacle: IndexObstacle::Pattern { column: text() } },
     ];
     covers!(all, AvoidableWork: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot, Autovacuum, LargeValues, DiscardedRows,
-        UnusedIndexes, Function, UnindexedForeignKey, SkippedRows, RepeatedStatement, Condition);
+        UnusedIndexes, Function, UnindexedForeignKey, SkippedRows, RepeatedStatement, LargeResult, Condition);
     all
 }
 

@@ -196,7 +196,12 @@ fn reports_rows_that_index_scans_read() {
     );
     check(&["unix"], &[read(20_000.0, 1.0)], &[&found]);
     // Few rows are read, many are returned, or the CPUs are idle at times.
-    check(&["unix"], &[read(4_000.0, 1.0)], &[]);
+    check(&["unix"], &[read(1_500.0, 1.0)], &[]);
+    // Fewer rows take much of the CPU time too, if transactions are frequent.
+    let frequent = evidence(
+        "DiscardedRows { table: \"crm.tasks\", read_per_transaction: 2000.0, returned_per_transaction: 1.0 }",
+    );
+    check(&["unix"], &[read(2_000.0, 1.0)], &[&frequent]);
     check_in(&with_quota(2.0), &[read(20_000.0, 1.0)], &[]);
     check(&["unix"], &[read(20_000.0, 500.0)], &[]);
     let grown = |growth: f64| read(20_000.0, 1.0).gauge("postgres", "pg_table_growth", "crm.tasks", growth);
@@ -272,6 +277,24 @@ fn reports_repeated_statements() {
     check_in(&with_quota(1.0), &[repeated(40_000.0, 0.3, 3.0)], &[]);
     check_in(&with_quota(1.0), &[repeated(40_000.0, 0.6, 90.0)], &[]);
     check_in(&with_quota(2.0), &[repeated(40_000.0, 0.6, 3.0)], &[]);
+}
+
+#[test]
+fn reports_large_results() {
+    let returned = |query: &str, rows: f64, time: f64| {
+        let run = sampled(0.8).counter("postgres", "pg_statement_calls", "7", 1000.0);
+        let run = run.counter("postgres", "pg_statement_rows", "7", 1000.0 * rows);
+        let run = run.counter("postgres", "pg_statement_time", "7", time);
+        let run = run.counter("postgres", "pg_statement_time", "", 0.8);
+        run.gauge("postgres", "pg_statement_text", &format!("7 {query}"), 1.0)
+    };
+    let found = evidence("LargeResult { rows_per_execution: 5000.0, share: 0.75, statement: \"SELECT id\" }");
+    check_in(&with_quota(1.0), &[returned("SELECT id", 5000.0, 0.6)], &[&found]);
+    // Few rows, a short statement, or changed rows; or the CPUs are idle at times.
+    check_in(&with_quota(1.0), &[returned("SELECT id", 500.0, 0.6)], &[]);
+    check_in(&with_quota(1.0), &[returned("SELECT id", 5000.0, 0.3)], &[]);
+    check_in(&with_quota(1.0), &[returned("UPDATE id", 5000.0, 0.6)], &[]);
+    check_in(&with_quota(2.0), &[returned("SELECT id", 5000.0, 0.6)], &[]);
 }
 
 /// An experiment whose server may use this many CPUs.
