@@ -55,7 +55,7 @@ const SCANS_PER_DELETE_MIN: f64 = 0.5;
 const LONGEST_SHARE_MIN: f64 = 0.5;
 /// Executions of one statement per transaction from which it is reported, and blocks that one execution reads at most.
 const CALLS_MIN: f64 = 5.0;
-const REPEATED_BLOCKS_MAX: f64 = 50.0;
+const REPEATED_BLOCKS_MAX: f64 = 10.0;
 /// Rows that one execution returns, from which its result is reported as large. A CPU returns about a million short rows per
 /// second.
 const RESULT_ROWS_MIN: f64 = 1000.0;
