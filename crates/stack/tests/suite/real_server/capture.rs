@@ -58,8 +58,16 @@ fn with_a_lock_wait(target: &Target, ask: impl FnOnce(&mut Connection)) {
     let notes =
         "drop table if exists notes; create table notes (id int, body text); create index on notes (id)";
     let note = "insert into notes select 1, string_agg(md5(n::text), '') from generate_series(1, 1000) n";
+    // Of the three foreign keys, one has an index, and one has only an index on other rows.
+    let carts = "drop table if exists items, carts; create table carts (id int primary key); \
+         create table items (cart_id int references carts on delete cascade, \"old cart\" int references carts, \
+           gift_id int references carts); \
+         create index on items (gift_id, cart_id); create index on items (cart_id) where gift_id is null; \
+         insert into carts select generate_series(1, 9); insert into items values (1, 2, 3)";
     let statements = [
         function,
+        carts,
+        "delete from carts where id in (1, 7, 8)",
         "set track_functions = 'pl'",
         "select add_up()",
         notes,
