@@ -19,11 +19,10 @@ pub type CompactInterval = Interval<SparseHistogram>;
 pub type OperationSecond = ScriptCounts<SparseHistogram>;
 
 impl CompactInterval {
-    /// Interval with the service times of the operations in `other`. Both describe the same interval, but were read
-    /// separately.
-    pub fn with_service_of(mut self, other: CompactInterval) -> CompactInterval {
-        for (counts, other) in self.scripts.iter_mut().zip(other.scripts) {
-            counts.service = other.service;
+    /// Interval with these service times of the operations, which were read separately.
+    pub fn with_service_times(mut self, service_times: Vec<SparseHistogram>) -> CompactInterval {
+        for (counts, service) in self.scripts.iter_mut().zip(service_times) {
+            counts.service = service;
         }
         self
     }

@@ -20,6 +20,7 @@ mod replay;
 mod rows;
 mod schema;
 mod seconds;
+mod service_minutes;
 mod steps;
 mod stop_request;
 mod write;

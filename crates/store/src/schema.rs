@@ -229,7 +229,7 @@ CREATE TABLE effort (
 
 /// Tables and views that older files do not have, each with the statement that creates it. Resuming a run adds them to
 /// its file.
-pub(crate) const ADDITIONS: [(&str, &str); 8] = [
+pub(crate) const ADDITIONS: [(&str, &str); 9] = [
     ("answer", ANSWERS),
     ("event_session", EVENT_SESSIONS),
     ("row_count", ROW_COUNTS),
@@ -238,7 +238,25 @@ pub(crate) const ADDITIONS: [(&str, &str); 8] = [
     ("step_count", STEP_COUNTS),
     ("step_failure", STEP_FAILURES),
     ("step_phase", STEP_PHASES),
+    ("service_minute", SERVICE_MINUTES),
 ];
+
+/// Statement for sums of the service times of sixty ticks, by operation.
+const SERVICE_MINUTES: &str = "
+CREATE TABLE service_minute (
+    trial INTEGER NOT NULL,
+    first_tick INTEGER NOT NULL,
+    last_tick INTEGER NOT NULL,
+    operation INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    sum_ns ANY NOT NULL,
+    sum_of_squares REAL NOT NULL,
+    min_ns INTEGER NOT NULL,
+    max_ns INTEGER NOT NULL,
+    v2 BLOB NOT NULL,
+    PRIMARY KEY (trial, first_tick, operation)
+) STRICT, WITHOUT ROWID;
+";
 
 /// Statement for sizes of HTTP responses. `buckets` holds pairs of bucket number and count, encoded by
 /// `rows::pack_counts`.

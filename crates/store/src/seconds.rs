@@ -19,13 +19,11 @@ use std::borrow::Cow;
 /// Number of seconds per read.
 const SECONDS_PER_READ: usize = 64;
 
-/// Distributions to read. Decoding takes most of the time, so two threads can each read one selection.
+/// Distributions to read. Decoding takes most of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistogramSelection {
     All,
-    /// Service times of operations.
-    Service,
-    /// All distributions except the service times of operations.
+    /// All distributions except the service times of operations, of which [`Run::service_times`] reads sums.
     Response,
 }
 
@@ -53,27 +51,24 @@ pub struct Seconds<'a> {
 impl Run {
     /// Seconds in the order in which they were written.
     pub fn seconds(&self, trial: TrialId, selection: HistogramSelection) -> Result<Seconds<'_>> {
-        let shape = self.command_counts(trial)?;
-        let ids =
-            self.query_all("SELECT id FROM tick WHERE trial = ? ORDER BY id", [trial.0], |row| row.get(0))?;
-        let (ids, read) = (ids.into_iter(), Vec::new().into_iter());
-        let (answer_queries, step_queries) = match selection {
-            HistogramSelection::Service => (Vec::new(), Vec::new()),
-            _ => (self.answer_queries()?, self.step_queries()?),
-        };
         Ok(Seconds {
             run: self,
             trial,
-            commands: shape,
-            ids,
-            read,
+            commands: self.command_counts(trial)?,
+            ids: self.tick_ids(trial)?.into_iter(),
+            read: Vec::new().into_iter(),
             position: 0,
             next: 0,
             selection,
-            answer_queries,
-            step_queries,
+            answer_queries: self.answer_queries()?,
+            step_queries: self.step_queries()?,
             unpacker: HistogramDecoder::new(),
         })
+    }
+
+    /// Ids of the ticks of a trial, in the order in which they were written.
+    pub(crate) fn tick_ids(&self, trial: TrialId) -> Result<Vec<i64>> {
+        self.query_all("SELECT id FROM tick WHERE trial = ? ORDER BY id", [trial.0], |row| row.get(0))
     }
 
     /// True if the file has this table. Older files do not have all tables.
@@ -271,17 +266,13 @@ impl Seconds<'_> {
             })?;
         }
         let unpacker = &mut self.unpacker;
-        let kinds = match self.selection {
-            HistogramSelection::All => (0, 5),
-            HistogramSelection::Service => (HistogramKind::Service as i64, HistogramKind::Service as i64),
-            HistogramSelection::Response => (HistogramKind::Response as i64, HistogramKind::Response as i64),
+        let skipped = match self.selection {
+            HistogramSelection::All => -1,
+            HistogramSelection::Response => HistogramKind::Service as i64,
         };
-        let other_kinds = self.selection == HistogramSelection::Response;
         let sql = "SELECT tick, kind, operation, command, count, sum_ns, sum_of_squares, min_ns, max_ns, v2
-                   FROM histogram WHERE tick BETWEEN ?1 AND ?2 AND (kind BETWEEN ?3 AND ?4 OR (?5 AND kind > 1))
-                   ORDER BY tick";
-        let parameters = (range.0, range.1, kinds.0, kinds.1, other_kinds);
-        run.for_each(sql, parameters, |row| {
+                   FROM histogram WHERE tick BETWEEN ? AND ? AND kind <> ? ORDER BY tick";
+        run.for_each(sql, (range.0, range.1, skipped), |row| {
             let Some(interval) = place(row)?.map(|it| &mut all[it].interval) else { return Ok(()) };
             let number = |at| row.get::<_, Option<i64>>(at).map(Option::unwrap_or_default);
             let (operation, command) = (number(2)?, number(3)?);

@@ -6,6 +6,7 @@ use crate::record::{FactRecord, RunHeader, RunOutcome, RunStatus, TrialEnd, Tria
 use crate::rows::{
     self, FailureClass, HistogramKind, NO_OPERATION, Sum, event_name, pack_counts, to_sql_bits,
 };
+use crate::service_minutes::ServiceMinute;
 use crate::steps::stored_sum;
 use crate::{bounds, fact, process, schema};
 use model::fact::Fact;
@@ -41,6 +42,7 @@ pub enum Message {
 pub struct RunDatabase {
     connection: Connection,
     encoder: HistogramEncoder,
+    service_minute: ServiceMinute,
     /// Ids of the rows in `series`, by node, series and label, joined with NUL bytes.
     series: HashMap<String, i64>,
     /// Ids of the rows in `document`, by text.
@@ -128,6 +130,7 @@ impl RunDatabase {
         Ok(RunDatabase {
             connection,
             encoder: HistogramEncoder::new(),
+            service_minute: ServiceMinute::default(),
             series: HashMap::new(),
             documents: HashMap::new(),
         })
@@ -182,6 +185,7 @@ impl RunDatabase {
             // The rollback may have removed the rows with these ids.
             self.series.clear();
             self.documents.clear();
+            self.service_minute.clear();
         }
         done
     }
@@ -310,6 +314,7 @@ impl RunDatabase {
         for (number, cell) in cells.iter().enumerate() {
             self.insert_script_counts(tick, number as i64, cell)?;
         }
+        self.service_minute.add((trial.0, tick), cells, (&self.connection, &mut self.encoder))?;
         self.histogram(tick, HistogramKind::SendLag, None, None, send_lag)?;
         self.histogram(tick, HistogramKind::BacklogWait, None, None, backlog_wait)?;
         self.histogram(tick, HistogramKind::Connects, None, None, connects)?;

@@ -41,11 +41,12 @@ use model::table_sizes::TableSizes;
 use model::target::TargetState;
 use model::{
     AgentPart, CompactInterval, EmptyStatement, EventKind, LatencyHistogram, LogEvent, Nanos, ReplayFigures,
-    SecondSum, StepFailure, Summary,
+    SecondSum, SparseHistogram, StepFailure, Summary,
 };
 use report::lang::english;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::ops::Range;
 use std::path::Path;
 use store::{
     HistogramSelection, Run, RunHeader, RunOutcome, RunStatus, Seconds, State, TrialId, TrialRecord,
@@ -194,7 +195,7 @@ fn read_trial(
     let charting = || ChartBuilder::new(setup, processors, window).with_steps(steps());
     let long = step.as_ref().is_some_and(|it| matches!(it.purpose, StepPurpose::Confirm | StepPurpose::Soak));
     let soaking = || long.then(|| SoakCollector::new(window));
-    // Use two threads, because decoding response times takes about as long as decoding service times and samples.
+    // Use two threads, because decoding response times takes about as long as reading samples.
     let (loaded, aside) = std::thread::scope(|scope| {
         let (path, of_samples) = (run.path(), (charting(), soaking()));
         let aside = scope.spawn(move || read_samples(path, id, full_seconds, of_samples));
@@ -211,10 +212,10 @@ fn read_trial(
         let aside = aside.join().unwrap_or_else(|it| std::panic::resume_unwind(it));
         Ok::<_, CommandError>((loaded?, aside?))
     })?;
-    let SampleRead { service, charting, mut samples, statements, trends } = aside;
+    let SampleRead { service_times, late_service_times, charting, mut samples, statements, trends } = aside;
     let trends = [loaded.trends, trends].concat();
-    let late = loaded.late.with_service_times_of(service.late);
-    let together = loaded.whole.with_service_of(service.whole);
+    let late = loaded.late.with_service_times(&late_service_times);
+    let together = loaded.whole.with_service_times(service_times);
     let mut charting = loaded.charting.expect("the caller passed a chart").merge_samples(charting);
     let events = run.events(id)?;
     events.iter().for_each(|it| charting.event(it));
@@ -414,6 +415,11 @@ pub fn push_bounded(seconds: &mut Vec<SecondSummary>, second: SecondSummary) {
     seconds.push(second);
 }
 
+/// Last third of a trial with this number of whole seconds.
+fn late_seconds(full_seconds: usize) -> Range<usize> {
+    full_seconds * 2 / 3..full_seconds
+}
+
 /// Reads `full_seconds` seconds and the partial second at the end, which charts do not contain.
 fn read_seconds(
     seconds: Seconds<'_>,
@@ -438,7 +444,7 @@ fn read_seconds(
             delivered.push(steady::delivered(&second));
             load.push(LoadSecond::from(&second));
         }
-        if (full_seconds * 2 / 3..full_seconds).contains(&number) {
+        if late_seconds(full_seconds).contains(&number) {
             late.add(&second.interval);
         }
         if let Some(soaking) = consumers.soaking.as_mut().filter(|_| number < full_seconds) {
@@ -472,7 +478,9 @@ fn read_seconds(
 
 /// Data that the second thread reads through a separate connection.
 struct SampleRead {
-    service: TrialLoad,
+    /// Service times by operation, of the whole trial and of [`late_seconds`].
+    service_times: Vec<SparseHistogram>,
+    late_service_times: Vec<SparseHistogram>,
     /// Charts that contain only samples.
     charting: ChartBuilder,
     /// Samples from which facts are derived.
@@ -502,10 +510,15 @@ fn read_samples(
         }
         reducer.push(sample);
     })?;
-    let seconds = run.seconds(id, HistogramSelection::Service)?;
-    let service = read_seconds(seconds, &run.command_counts(id)?, full_seconds, SecondConsumers::default())?;
     let trends = soaking.map_or(Vec::new(), SoakCollector::trends);
-    Ok(SampleRead { service, charting, samples: reducer.finish(), statements, trends })
+    Ok(SampleRead {
+        service_times: run.service_times(id, 0..usize::MAX)?,
+        late_service_times: run.service_times(id, late_seconds(full_seconds))?,
+        charting,
+        samples: reducer.finish(),
+        statements,
+        trends,
+    })
 }
 
 /// Reason of an outcome: the stored message. If this version lacks the message, the stored text.

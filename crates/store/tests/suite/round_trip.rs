@@ -6,7 +6,7 @@ use crate::invent::{
 use model::fact::Fact;
 use model::note::{Note, OmittedFact};
 use model::plan::Operation;
-use model::{HistogramEncoder, Tick};
+use model::{HistogramEncoder, LatencyHistogram, Tick};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -192,4 +192,72 @@ fn reads_operations_of_first_format_as_scripts() {
     assert_eq!(read, Operation::script("read", 3, "SELECT 1;"));
     let again: Operation = serde_json::from_value(json!(read)).expect("the operation can be read");
     assert_eq!(again, read);
+}
+
+/// Two minutes are merged; the rest is read second by second. A file of an older version has no merged minutes.
+#[test]
+fn service_times_are_sums_of_seconds() {
+    let folder = TestDirectory::new("minutes");
+    let mut random = RandomRun::new(11);
+    let mut writer = store::create(&folder.0, &header("minutes")).expect("the disk has room");
+    let path = writer.path().to_owned();
+    let mut trials = Vec::new();
+    for number in 0..2 {
+        let id = writer.begin_trial(trial(number));
+        let ticks: Vec<Tick> = (0..150).map(|second| random.tick(second)).collect();
+        for tick in &ticks {
+            writer.tick(id, Box::new(tick.clone()));
+            // The queue is short.
+            writer.flush();
+        }
+        trials.push((id, ticks));
+    }
+    writer.finish(outcome(RunStatus::Complete)).expect("everything was written");
+    let merged = || {
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        let sql = "SELECT count(*) FROM service_minute";
+        connection.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    let check = || {
+        let run = Run::open(&path).expect("the file is a run file");
+        for (id, ticks) in &trials {
+            for range in
+                [0..150, 0..1000, 1..150, 0..120, 59..121, 70..75, 149..150, 0..0, 150..150, 200..210]
+            {
+                let sums = run.service_times(*id, range.clone()).expect("the run can be read");
+                assert_eq!(sums.len(), 2);
+                for (operation, sum) in sums.into_iter().enumerate() {
+                    let mut expected = LatencyHistogram::new();
+                    let end = range.end.min(150);
+                    let selected = &ticks[range.start.min(end)..end];
+                    selected.iter().for_each(|it| expected.merge(&it.interval.scripts[operation].service));
+                    let text = |it: &LatencyHistogram| {
+                        format!(
+                            "{:?} {} {:?}",
+                            it.counts().collect::<Vec<_>>(),
+                            it.sum(),
+                            (it.min(), it.max())
+                        )
+                    };
+                    assert_eq!(
+                        text(&LatencyHistogram::from(&sum)),
+                        text(&expected),
+                        "{range:?} of {operation}"
+                    );
+                }
+            }
+        }
+    };
+    assert_eq!(merged(), 2 * 2 * 2, "two operations of two trials with two minutes");
+    check();
+    let change = |sql: &str| rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    // A minute was lost with a transaction that was rolled back.
+    change("DELETE FROM service_minute WHERE first_tick = 1");
+    assert_eq!(merged(), 6);
+    check();
+    change("UPDATE service_minute SET last_tick = last_tick + 1");
+    let damaged = Run::open(&path).unwrap().service_times(trials[1].0, 0..150);
+    assert!(damaged.is_err(), "minutes that overlap would be counted twice");
+    change("DROP TABLE service_minute");
+    check();
 }

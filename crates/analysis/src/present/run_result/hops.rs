@@ -13,7 +13,7 @@ use model::plan::{GENERATOR, Limits, Node, NodePart, Setup};
 use model::product::Role;
 use model::run_result::HopMetrics;
 use model::summary::ServerTransport as Transport;
-use model::{CompactInterval, Nanos};
+use model::{CompactInterval, Nanos, SparseHistogram};
 
 /// Largest ratio of the time in one node to the whole response time that inaccurate samples explain.
 const TIME_TOLERANCE: f64 = 1.1;
@@ -47,9 +47,10 @@ impl TailLoad {
         }
     }
 
-    /// Replaces the sum of the service times with the sum that another reader measured over the same interval.
-    pub fn with_service_times_of(self, other: TailLoad) -> TailLoad {
-        TailLoad { service: other.service, ..self }
+    /// The same load with these service times by operation, which were read separately.
+    pub fn with_service_times(self, service_times: &[SparseHistogram]) -> TailLoad {
+        let service = service_times.iter().map(|it| it.sum() as f64 / 1e9).sum();
+        TailLoad { service, ..self }
     }
 
     /// Successful transactions per second. `None` unless more transactions succeeded than failed, because otherwise
