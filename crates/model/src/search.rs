@@ -68,12 +68,25 @@ pub struct Perturbation {
     /// Absent for a knob without a numeric value, such as a setting that is on or off. Such a knob has no elasticity,
     /// only a ratio of maxima.
     pub amount: Option<(f64, f64)>,
+    /// Changes that are made together with this one, which then has no elasticity either.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub together_with: Vec<Perturbation>,
 }
 
 impl Perturbation {
+    pub fn new(knob: Knob, amount: Option<(f64, f64)>) -> Perturbation {
+        Perturbation { knob, amount, together_with: Vec::new() }
+    }
+
     /// True if the perturbation lowers a quota.
     pub fn is_decrease(&self) -> bool {
         self.amount.is_some_and(|(from, to)| to < from)
+    }
+
+    /// Ratio of the new value to the old one; `None` if the perturbation has no elasticity.
+    pub fn ratio(&self) -> Option<f64> {
+        let (from, to) = self.amount.filter(|_| self.together_with.is_empty())?;
+        Some(to / from)
     }
 }
 
@@ -417,6 +430,10 @@ pub enum Limit {
     /// CPUs of the machine, which are saturated.
     Host,
     Generator,
+    /// Limits of which none moves the maximum alone, because the other one is reached at the same load.
+    Together {
+        limits: Vec<Limit>,
+    },
 }
 
 /// Proof of a limiter: the maximum with one perturbation is compared with the unchanged maximum. The trials of both are

@@ -5,7 +5,7 @@ pub mod index_advice;
 mod search_results;
 pub mod stored;
 
-pub use search_results::{PERTURBED_MAX, counted_trials, suspected};
+pub use search_results::{counted_trials, suspected};
 
 use crate::cli::CommandError;
 use analysis::facts::TrialFacts;

@@ -3466,6 +3466,9 @@ search-limit-client-cap = the in-flight cap
 search-limit-feed = the feed { $feed }, which fits in the cache
 search-limit-host = the CPUs of this machine
 search-limit-generator = the generator
+# `limits` are joined by `search-limit-and`.
+search-limit-together = { $limits } together
+search-limit-and = {" "}and{" "}
 
 # Settings that a search changes to find the cause.
 search-knob-cpu = CPUs of { $node }
@@ -3615,6 +3618,7 @@ search-do-feed = Use a feed whose values cover the data that users request.
 search-do-host = Give the stack more CPUs, or run the generator on another machine.
 search-excluded = Excluded by a perturbation: { $limits }.
 search-gain = Tried: { $perturbation } gives a maximum { $ratio } times as high.
+search-other-limits = Also a limiter by a perturbation: { $limits }.
 # A suspect with the throughput of overloaded levels.
 search-saturation = { $limit }: { $delivered } per second however much is offered ({ $offered } per second)
 search-offered-range = { $low } to { $high }

@@ -3595,6 +3595,9 @@ search-limit-client-cap = предел числа заявок в работе
 search-limit-feed = набор данных ленты { $feed }, который целиком помещается в кэш
 search-limit-host = ЦП этой машины
 search-limit-generator = генератор
+# `limits` соединены текстом `search-limit-and`.
+search-limit-together = { $limits } вместе
+search-limit-and = {" "}и{" "}
 
 # Настройки, которые поиск меняет, чтобы найти причину.
 search-knob-cpu = ЦП узла { $node }
@@ -3746,6 +3749,7 @@ search-do-feed = Возьмите ленту, значения которой о
 search-do-host = Дайте стенду больше ЦП или перенесите генератор на другую машину.
 search-excluded = Исключено проверкой: { $limits }.
 search-gain = Проверено: { $perturbation } — максимум { $ratio } от исходного.
+search-other-limits = Изменение настройки показало ещё один предел: { $limits }.
 # Подозреваемый и пропускная способность при перегрузке.
 search-saturation = { $limit }: { $delivered } в секунду, сколько ни предлагай ({ $offered } в секунду)
 search-offered-range = от { $low } до { $high }

@@ -122,7 +122,7 @@ pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) 
         if !all.is_empty() {
             let statements = all.join("; ");
             *ddl = Some(statements.clone());
-            suspect.perturbation = Some(Perturbation { knob: Knob::Index { ddl: statements }, amount: None });
+            suspect.perturbation = Some(Perturbation::new(Knob::Index { ddl: statements }, None));
             continue;
         }
         let mut scans = of_cell.clone().flat_map(|it| &it.statements).filter_map(|statement| {
@@ -139,6 +139,47 @@ pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) 
         }
     }
     suspects
+}
+
+/// Maximum number of suspects that are perturbed if none is proven.
+const PERTURBED_MAX: usize = 3;
+/// Elasticity below which a proven limiter leaves room for another one. Two limiters in series, each with half of the time,
+/// have 0.5.
+const PARTIAL_ELASTICITY_MAX: f64 = 0.75;
+
+/// Perturbations of the suspects in their order, each with the limit that it tests: the most likely suspects, one after the
+/// other, and at last the first two of them together.
+///
+/// Two resources that are exhausted at the same load limit the maximum only together: raising one of them alone does not
+/// move it. A lowered quota cannot show this.
+pub fn perturbations(suspects: &[Suspect]) -> Vec<(Limit, Perturbation)> {
+    let single = suspects.iter().filter_map(|it| Some((it.limit.clone(), it.perturbation.clone()?)));
+    let mut all: Vec<(Limit, Perturbation)> = single.take(PERTURBED_MAX).collect();
+    let mut raised =
+        all.iter().filter(|it| !it.1.is_decrease() && !matches!(it.1.knob, Knob::FeedRows { .. }));
+    if let (Some((limit, perturbation)), Some((other_limit, other))) = (raised.next(), raised.next()) {
+        let limits = vec![limit.clone(), other_limit.clone()];
+        let together = Perturbation { together_with: vec![other.clone()], ..perturbation.clone() };
+        all.push((Limit::Together { limits }, together));
+    }
+    all
+}
+
+/// True if no other limiter is expected after this proof.
+pub fn ends_search_for_cause(proof: &Proof) -> bool {
+    // A lowered quota proves nothing until the other suspects are excluded.
+    let is_proven = proof.verdict == ProofVerdict::Limits && !proof.perturbation.is_decrease();
+    is_proven && proof.elasticity.is_none_or(|it| it.0 >= PARTIAL_ELASTICITY_MAX)
+}
+
+/// True if the perturbation of this limit is needed after these proofs. Two limits are tested together only if both were
+/// excluded alone: otherwise one of them might be the only limiter.
+pub fn is_needed(limit: &Limit, proofs: &[Proof]) -> bool {
+    let Limit::Together { limits } = limit else { return true };
+    let is_excluded = |limit: &Limit| {
+        proofs.iter().any(|it| it.limit == *limit && it.verdict == ProofVerdict::DoesNotLimit)
+    };
+    limits.iter().all(is_excluded) && proofs.iter().all(|it| it.verdict != ProofVerdict::Limits)
 }
 
 /// Makes proofs by a lowered quota undecided, unless every other suspect that can be perturbed was excluded.
@@ -323,7 +364,7 @@ impl CauseContext<'_> {
     fn suspect_of_bound(&self, bound: &Bound) -> Option<(CauseRank, f64, Suspect)> {
         let switch = |name: &str, value: &str| {
             let knob = Knob::Setting { name: name.to_owned(), value: value.to_owned() };
-            Some(Perturbation { knob, amount: None })
+            Some(Perturbation::new(knob, None))
         };
         let (nearness, full, limit, perturbation) = match bound {
             // `suspect` handles this bound together with the CPU findings.
@@ -358,7 +399,7 @@ impl CauseContext<'_> {
             }
             Bound::Memory { node, used_bytes, limit_bytes, .. } => {
                 let knob = Knob::Memory { node: node.clone() };
-                let perturbation = Perturbation { knob, amount: Some((*limit_bytes, 2.0 * limit_bytes)) };
+                let perturbation = Perturbation::new(knob, Some((*limit_bytes, 2.0 * limit_bytes)));
                 (
                     CauseRank::Memory,
                     used_bytes / limit_bytes,
@@ -440,12 +481,12 @@ impl CauseContext<'_> {
         let enough =
             copies_of * quota * QUOTA_INCREASE + taken <= available && quota * QUOTA_INCREASE <= usable;
         let to = if enough { QUOTA_INCREASE } else { QUOTA_DECREASE } * quota;
-        Some(Perturbation { knob: Knob::Cpu { node: knob }, amount: Some((quota, to)) })
+        Some(Perturbation::new(Knob::Cpu { node: knob }, Some((quota, to))))
     }
 
     /// Weight of avoidable work among other such work, and the perturbation that avoids it.
     fn perturb_work(&self, evidence: &WorkEvidence) -> (f64, Option<Perturbation>) {
-        let switch = |knob| Some(Perturbation { knob, amount: None });
+        let switch = |knob| Some(Perturbation::new(knob, None));
         let setting = |name: &str, value: String| switch(Knob::Setting { name: name.to_owned(), value });
         let maintain = |statement: String| switch(Knob::Maintenance { statement });
         match evidence {
@@ -486,7 +527,7 @@ impl CauseContext<'_> {
     fn perturb_feed(&self, name: &str) -> Option<Perturbation> {
         let feed = self.setup.feeds.iter().find(|it| it.name == name)?;
         let knob = Knob::FeedRows { feed: name.to_owned() };
-        step_setup::all_rows(feed).map(|_| Perturbation { knob, amount: None })
+        step_setup::all_rows(feed).map(|_| Perturbation::new(knob, None))
     }
 
     fn perturb_pool(&self, node: &str, size: u32) -> Perturbation {
@@ -519,7 +560,7 @@ impl CauseContext<'_> {
         let reads_files = !service.programs.is_empty() || !service.files.is_empty();
         let (variable, now) = found.or((!reads_files).then(|| (usual.to_owned(), size)))?;
         let knob = Knob::ServiceEnv { node: part.name, variable };
-        Some(Perturbation { knob, amount: Some((now, 2.0 * now)) })
+        Some(Perturbation::new(knob, Some((now, 2.0 * now))))
     }
 }
 
@@ -533,7 +574,7 @@ fn foreign_key_index(table: &str, columns: &str) -> String {
 }
 
 fn numeric_perturbation(knob: Knob, from: u32, to: u32) -> Perturbation {
-    Perturbation { knob, amount: Some((from.into(), to.into())) }
+    Perturbation::new(knob, Some((from.into(), to.into())))
 }
 
 /// Suspect for a disk: the quota if it is exhausted, otherwise the disk itself, which cannot be perturbed.
@@ -547,7 +588,7 @@ fn disk_suspect(
 ) -> (CauseRank, f64, Limit, Option<Perturbation>) {
     match quota {
         Some(quota) => {
-            let perturbation = Perturbation { knob, amount: Some((quota, 2.0 * quota)) };
+            let perturbation = Perturbation::new(knob, Some((quota, 2.0 * quota)));
             // No knob changes a quota in bytes per second.
             (
                 CauseRank::Disk,

@@ -102,6 +102,7 @@ fn service_name(part: &str) -> &str {
 
 /// Applies a perturbation to the setup.
 fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
+    perturbation.together_with.iter().for_each(|it| perturb(setup, it));
     let to = perturbation.amount.map_or(0.0, |it| it.1);
     let rounded = to.round() as u64;
     let stack = &mut setup.stack;
@@ -266,8 +267,7 @@ mod tests {
                     lookup_column: lookup_column.clone(),
                 });
             }
-            let perturbation =
-                Some(Perturbation { knob: Knob::FeedRows { feed: "keys".to_owned() }, amount: None });
+            let perturbation = Some(Perturbation::new(Knob::FeedRows { feed: "keys".to_owned() }, None));
             let step = SearchStep { perturbation, ..step(LoadScale::Rate, 5.0, StepPurpose::Ramp, 5) };
             let [keys, other] = [0, 1].map(|at| at_feed(&at_setup(&setup, &step), at));
             assert_eq!(other, "SELECT 1");
@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn perturbs_one_setting() {
         let perturbed = |knob: Knob, to: f64| {
-            let perturbation = Some(Perturbation { knob, amount: Some((1.0, to)) });
+            let perturbation = Some(Perturbation::new(knob, Some((1.0, to))));
             let mut setup = setup();
             setup.stack.nodes[0].kind = NodeKind::Service(Service {
                 env: vec![("POOL".to_owned(), "3".to_owned())],
@@ -315,6 +315,13 @@ mod tests {
         assert_eq!(limits(Knob::ReadIops { node: text("service") }, 800.0).read_iops, Some(800));
         assert_eq!(limits(Knob::WriteIops { node: text("service") }, 80.0).write_iops, Some(80));
         assert_eq!(limits(Knob::Memory { node: text("service") }, 4e8).memory, Some(400_000_000));
+        let cpu = Perturbation::new(Knob::Cpu { node: text("service") }, Some((1.0, 0.5)));
+        let other = Perturbation::new(Knob::ReadIops { node: text("service") }, Some((1.0, 800.0)));
+        let mut both = setup();
+        both.stack.nodes[0].name = text("service");
+        perturb(&mut both, &Perturbation { together_with: vec![other], ..cpu });
+        let limits_of_both = &both.stack.nodes[0].limits;
+        assert_eq!((limits_of_both.cpu, limits_of_both.read_iops), (Some(0.5), Some(800)));
         let replicas = || perturbed(Knob::Cpu { node: text("postgres-3") }, 0.5).stack;
         assert_eq!(replicas().replication.map(|it| it.limits.cpu), Some(Some(0.5)));
         assert_eq!(replicas().nodes[0].limits.cpu, setup().stack.nodes[0].limits.cpu);

@@ -5,16 +5,14 @@
 use super::completed::CompletedTrial;
 use super::{Runner, Task};
 use crate::run_result;
-use crate::run_result::PERTURBED_MAX;
+use analysis::explain::cause;
 use analysis::strategy::search::{self, SearchRun};
 use analysis::strategy::step_setup;
 use load::schedule;
 use model::fact::Fact;
 use model::live::SearchBracket;
 use model::plan::{Experiment, Goal, LoadModel, LoadScale, MaxSearch, Setup, TargetLevel};
-use model::search::{
-    CellSuspects, Perturbation, ProofVerdict, SearchResult, SearchStep, StepPurpose, StepResult, Suspect,
-};
+use model::search::{CellSuspects, Perturbation, SearchResult, SearchStep, StepPurpose, StepResult, Suspect};
 
 /// One search, with at most one perturbation.
 #[derive(Clone, Debug)]
@@ -88,7 +86,7 @@ impl Runner {
     }
 
     /// Perturbs the suspects one after the other, each interleaved with the unchanged cell, until a raised quota or another
-    /// setting proves a limiter.
+    /// setting proves a limiter. If none does, perturbs two of them together.
     fn prove_cause(
         &mut self,
         experiment: &Experiment,
@@ -97,9 +95,9 @@ impl Runner {
         before: &[CompletedTrial],
     ) {
         let Some(suspects) = self.suspects(cell) else { return };
-        let turned = suspects.iter().filter_map(|it| Some((&it.limit, it.perturbation.clone()?)));
-        for (number, (limit, perturbation)) in turned.take(PERTURBED_MAX).enumerate() {
-            if self.is_over() {
+        let mut proofs = Vec::new();
+        for (number, (limit, perturbation)) in cause::perturbations(&suspects).into_iter().enumerate() {
+            if self.is_over() || !cause::is_needed(&limit, &proofs) {
                 return;
             }
             let round = experiment.repeat + number as u32;
@@ -112,11 +110,11 @@ impl Runner {
             self.interleave(experiment, max, &mut pair, before, &plain);
             let [base, changed] = &pair;
             let seed = experiment.seed;
-            let proof = search::proof(limit.clone(), &perturbation, &base.done, &changed.done, max, seed);
-            // A lowered quota proves nothing until the other suspects are excluded.
-            if proof.verdict == ProofVerdict::Limits && !perturbation.is_decrease() {
+            let proof = search::proof(limit, &perturbation, &base.done, &changed.done, max, seed);
+            if cause::ends_search_for_cause(&proof) {
                 return;
             }
+            proofs.push(proof);
         }
     }
 

@@ -21,9 +21,6 @@ use std::path::Path;
 /// Far above the maximum, other resources may also be exhausted.
 const EDGE: f64 = 1.35;
 
-/// Maximum number of suspects that are perturbed if none is proven.
-pub const PERTURBED_MAX: usize = 3;
-
 /// Maximum of each cell that was searched.
 pub fn maxima(reading: &StoredRun) -> Vec<Maximum> {
     let Some(max) = reading.experiment.goal.max_search() else { return Vec::new() };
@@ -54,17 +51,15 @@ fn maximum(reading: &StoredRun, max: &MaxSearch, cell: usize) -> Option<Maximum>
     let answer = search::combine(&rounds, reading.experiment.seed);
     let scalability = scalability(max, &steps, reading.experiment.seed);
     let suspects = stored_suspects(reading, cell).unwrap_or_default();
-    let turned =
-        suspects.iter().filter_map(|it| Some((&it.limit, it.perturbation.clone()?))).take(PERTURBED_MAX);
-    let proof = |(number, (limit, perturbation)): (usize, (&Limit, Perturbation))| -> Option<Proof> {
+    let proof = |(number, (limit, perturbation)): (usize, (Limit, Perturbation))| -> Option<Proof> {
         let round = repeat + number as u32;
         let (base, changed) = (of_round(round, false), of_round(round, true));
         let max = step_setup::near_level(max, answer.level?);
-        (!changed.is_empty()).then(|| {
-            search::proof(limit.clone(), &perturbation, &base, &changed, &max, reading.experiment.seed)
-        })
+        (!changed.is_empty())
+            .then(|| search::proof(limit, &perturbation, &base, &changed, &max, reading.experiment.seed))
     };
-    let mut proofs: Vec<Proof> = turned.enumerate().filter_map(proof).collect();
+    let mut proofs: Vec<Proof> =
+        cause::perturbations(&suspects).into_iter().enumerate().filter_map(proof).collect();
     cause::settle_decreases(&suspects, &mut proofs);
     let cause = cause::cause(&reading.experiment.cells[cell].setup, &suspects, &proofs);
     Some(Maximum { cell, rounds, answer, steps, scalability, proofs, cause })

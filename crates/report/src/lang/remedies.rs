@@ -49,6 +49,10 @@ impl Lang {
             Limit::Feed { .. } => say!(self, "search-do-feed"),
             Limit::Host => say!(self, "search-do-host"),
             Limit::Generator => say!(self, "search-remedy-generator"),
+            Limit::Together { limits } => {
+                let remedies: Vec<String> = limits.iter().map(|it| self.cause_remedy(it)).collect();
+                remedies.join(" ")
+            }
         }
     }
 
@@ -56,6 +60,12 @@ impl Lang {
     pub fn proven_gain(&self, perturbation: &Perturbation, ratio: FittedValue) -> String {
         let perturbation = self.perturbation(perturbation);
         say!(self, "search-gain", perturbation, ratio = self.fitted(&ratio))
+    }
+
+    /// Other limits that perturbations proved: one sentence.
+    pub fn other_limits(&self, limits: &[&Limit]) -> String {
+        let limits: Vec<String> = limits.iter().map(|it| self.limit(it)).collect();
+        say!(self, "search-other-limits", limits = limits.join(self.numbers().among()))
     }
 
     /// Suspects that perturbations excluded: one sentence.

@@ -200,6 +200,10 @@ impl Lang {
             Limit::Feed { feed } => say!(self, "search-limit-feed", feed),
             Limit::Host => say!(self, "search-limit-host"),
             Limit::Generator => say!(self, "search-limit-generator"),
+            Limit::Together { limits } => {
+                let limits: Vec<String> = limits.iter().map(|it| self.limit(it)).collect();
+                say!(self, "search-limit-together", limits = limits.join(&say!(self, "search-limit-and")))
+            }
         }
     }
 
@@ -277,12 +281,18 @@ impl Lang {
             Knob::KeepConnections => say!(self, "search-knob-connections"),
             Knob::FeedRows { feed } => say!(self, "search-knob-feed-rows", feed),
         };
-        let Some((before, after)) = perturbation.amount else { return knob };
-        let [before, after] = [before, after].map(|amount| match perturbation.knob {
-            Knob::Memory { .. } => self.bytes(amount),
-            _ => exact(amount, self),
-        });
-        format!("{knob}: {before} → {after}")
+        let change = match perturbation.amount {
+            Some((before, after)) => {
+                let [before, after] = [before, after].map(|amount| match perturbation.knob {
+                    Knob::Memory { .. } => self.bytes(amount),
+                    _ => exact(amount, self),
+                });
+                format!("{knob}: {before} → {after}")
+            }
+            None => knob,
+        };
+        let others = perturbation.together_with.iter().map(|it| self.perturbation(it));
+        std::iter::once(change).chain(others).collect::<Vec<_>>().join("; ")
     }
 
     pub fn proof_verdict(&self, verdict: ProofVerdict) -> String {

@@ -112,10 +112,26 @@ fn cause_remedy(maximum: &Maximum, lang: &Lang) -> Option<String> {
         Cause::Suspected { suspect } => (Some(lang.cause_remedy(&suspect.limit)), None),
         Cause::NotKnown => (None, None),
     };
-    let excluded = maximum.proofs.iter().filter(|it| it.verdict == ProofVerdict::DoesNotLimit);
-    let excluded: Vec<&Limit> = excluded.map(|it| &it.limit).collect();
+    let with_verdict = |verdict| {
+        let proofs = maximum.proofs.iter().enumerate().filter(move |it| it.1.verdict == verdict);
+        proofs.map(|(number, proof)| (number, &proof.limit))
+    };
+    let others = with_verdict(ProofVerdict::Limits)
+        .filter(|(number, _)| matches!(&maximum.cause, Cause::Proven { proof, .. } if proof != number));
+    let others: Vec<&Limit> = others.map(|it| it.1).collect();
+    let others = (!others.is_empty()).then(|| lang.other_limits(&others));
+    // Limits that are proven together were excluded alone.
+    let is_together = |limit: &Limit| match &maximum.cause {
+        Cause::Proven { proof, .. } => match maximum.proofs.get(*proof).map(|it| &it.limit) {
+            Some(Limit::Together { limits }) => limits.contains(limit),
+            _ => false,
+        },
+        _ => false,
+    };
+    let excluded = with_verdict(ProofVerdict::DoesNotLimit).map(|it| it.1).filter(|it| !is_together(it));
+    let excluded: Vec<&Limit> = excluded.collect();
     let excluded = (!excluded.is_empty()).then(|| lang.excluded_suspects(&excluded));
-    let all: Vec<String> = [remedy, gain, excluded].into_iter().flatten().collect();
+    let all: Vec<String> = [remedy, gain, others, excluded].into_iter().flatten().collect();
     (!all.is_empty()).then(|| all.join(" "))
 }
 

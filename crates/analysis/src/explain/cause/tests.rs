@@ -271,7 +271,7 @@ fn changes_the_quota_of_a_host() {
     for (processors, to) in [(2.0, 1.5), (1.2, 0.75)] {
         let found = suspects(&setup, 0, std::slice::from_ref(&finding), &[], processors);
         let knob = Knob::Cpu { node: "db".to_owned() };
-        let expected = Perturbation { knob, amount: Some((1.0, to)) };
+        let expected = Perturbation::new(knob, Some((1.0, to)));
         assert_eq!(found[0].perturbation.as_ref(), Some(&expected));
     }
     // pgdyno does not limit another machine.
@@ -497,7 +497,7 @@ fn names_the_scan_behind_a_saturated_cpu() {
         "not PostgreSQL's"
     );
     // A helpful index becomes the perturbation.
-    let perturbation = Some(Perturbation { knob: Knob::Index { ddl: "CREATE INDEX".into() }, amount: None });
+    let perturbation = Some(Perturbation::new(Knob::Index { ddl: "CREATE INDEX".into() }, None));
     let perturbed = [Suspect { perturbation, ..scan.clone() }, cpu.clone()];
     assert_eq!(cause(&setup, &perturbed, &limits(cpu)), Cause::Proven { proof: 0, root_cause: None });
 }
@@ -515,7 +515,7 @@ fn perturbs_a_feed_with_all_rows_of_its_table() {
     let known = suspects(&setup, 0, &[postgres(0.99), feed()], &[], 2.0);
     let [feed, cpu] = &known[..] else { panic!("{known:?}") };
     let knob = Knob::FeedRows { feed: "requests".into() };
-    assert_eq!(feed.perturbation, Some(Perturbation { knob, amount: None }));
+    assert_eq!(feed.perturbation, Some(Perturbation::new(knob, None)));
     // The cached feed limits the maximum: a fall to a third counts as much as a threefold rise.
     let proofs =
         [proof(cpu, 1.2, Some(0.6), ProofVerdict::Limits), proof(feed, 0.3, None, ProofVerdict::Limits)];
@@ -616,4 +616,40 @@ fn suspects_a_busy_machine_last() {
     assert_eq!(first(Some(1.5)), Limit::Pool { node: "pooler".into() });
     assert_eq!(first(Some(0.1)), Limit::Host);
     assert_eq!(first(None), Limit::Host, "without known use by other programs");
+}
+
+/// Two resources that are exhausted at the same load.
+#[test]
+fn tests_two_limits_together_if_neither_limits_alone() {
+    let setup = setup("service pooler");
+    let lowered = suspects(&setup, 0, &[postgres(0.99), wal()], &[], 1.0);
+    let suspects = suspects(&setup, 0, &[postgres(0.99), wal(), pool(), threads()], &[], 4.0);
+    let [cpu, wal, pool, threads] = &suspects[..] else { panic!("{suspects:?}") };
+    let all = perturbations(&suspects);
+    let together = Limit::Together { limits: vec![cpu.limit.clone(), wal.limit.clone()] };
+    let limits: Vec<&Limit> = all.iter().map(|it| &it.0).collect();
+    assert_eq!(limits, [&cpu.limit, &wal.limit, &pool.limit, &together]);
+    let perturbation = &all[3].1;
+    assert_eq!(perturbation.knob, Knob::Cpu { node: "postgres".to_owned() });
+    assert_eq!(perturbation.together_with, [wal.perturbation.clone().expect("a setting")]);
+    assert_eq!(perturbation.ratio(), None, "two changes have no elasticity");
+    let does_not = |it| proof(it, 1.0, Some(0.02), ProofVerdict::DoesNotLimit);
+    let undecided = |it| proof(it, 1.1, Some(0.3), ProofVerdict::Undecided);
+    let proven = |it, elasticity| proof(it, 1.4, Some(elasticity), ProofVerdict::Limits);
+    assert!(is_needed(&together, &[does_not(cpu), does_not(wal), undecided(pool)]));
+    assert!(
+        !is_needed(&together, &[does_not(cpu), undecided(wal), does_not(pool)]),
+        "one may be the only limiter"
+    );
+    assert!(!is_needed(&together, &[does_not(cpu), does_not(wal), proven(pool, 0.9)]));
+    assert!(is_needed(&wal.limit, &[undecided(cpu)]));
+    // A limiter with half of the time leaves room for another one.
+    assert!(ends_search_for_cause(&proven(cpu, 0.9)) && !ends_search_for_cause(&proven(cpu, 0.5)));
+    assert!(!ends_search_for_cause(&undecided(cpu)));
+    // A lowered quota, and a single knob.
+    assert_eq!(perturbations(&lowered).len(), 2);
+    assert_eq!(perturbations(std::slice::from_ref(threads)).len(), 1);
+    let both = Suspect::new(together.clone(), Some(perturbation.clone()));
+    let proofs = [does_not(cpu), does_not(wal), proof(&both, 1.4, None, ProofVerdict::Limits)];
+    assert_eq!(cause(&setup, &suspects, &proofs), Cause::Proven { proof: 2, root_cause: None });
 }

@@ -106,7 +106,7 @@ pub fn is_decided(
     let Some((base, changed)) = edge(max, base).zip(edge(max, changed)) else { return false };
     let ((base_low, base_high), (changed_low, changed_high)) = (base.1, changed.1);
     let bounds = ((changed_low / base_high).ln(), (changed_high / base_low).ln());
-    let (least, most, bound) = match perturbation.amount.map(|(from, to)| (to / from).ln()) {
+    let (least, most, bound) = match perturbation.ratio().map(f64::ln) {
         Some(change) => {
             let bounds = (bounds.0 / change, bounds.1 / change);
             (bounds.0.min(bounds.1), bounds.0.max(bounds.1), ELASTICITY_MIN)
@@ -135,15 +135,14 @@ pub fn prove(
     let levels = base.level.zip(perturbed.level).filter(|it| it.0 > 0.0 && it.1 > 0.0);
     let logs = levels.map(|(base, changed)| (changed / base).ln());
     let interval = logs.and_then(|_| difference_interval(&base, &perturbed, seed));
-    let change =
-        perturbation.amount.map(|(from, to)| (to / from).ln()).filter(|it| it.is_finite() && *it != 0.0);
+    let change = perturbation.ratio().map(f64::ln).filter(|it| it.is_finite() && *it != 0.0);
     let elasticity = logs.zip(change).map(|(log, change)| {
         let bounds = interval.map(|(low, high)| (low / change, high / change));
         (log / change, bounds.map(|it| (it.0.min(it.1), it.0.max(it.1))))
     });
     let ratio = logs.map(|log| (log.exp(), interval.map(|(low, high)| (low.exp(), high.exp()))));
     let (effect, bound) =
-        if perturbation.amount.is_some() { (elasticity, ELASTICITY_MIN) } else { (ratio, SWITCH_RATIO_MIN) };
+        if perturbation.ratio().is_some() { (elasticity, ELASTICITY_MIN) } else { (ratio, SWITCH_RATIO_MIN) };
     let effect = if should_fall(&perturbation) { inverse(effect) } else { effect };
     let verdict = match effect.and_then(|it| it.1) {
         Some((low, _)) if low > bound => ProofVerdict::Limits,

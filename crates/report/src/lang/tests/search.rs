@@ -118,6 +118,7 @@ fn limits() -> Vec<Limit> {
         Limit::SyncReplicas,
         Limit::Memory { node: text() },
         Limit::Pool { node: text() },
+        Limit::Together { limits: vec![Limit::WalFlush, Limit::Memory { node: text() }] },
         Limit::PoolSetting { node: text(), setting: text() },
         Limit::ServicePool { node: text() },
         Limit::ServiceThreads { node: text() },
@@ -143,7 +144,7 @@ fn limits() -> Vec<Limit> {
         all.extend([None, Some(text())].map(|statement| Limit::Locks { lock: lock.clone(), statement }));
     }
     all.extend(works().into_iter().map(|work| Limit::Work { work }));
-    covers!(all, Limit: Cpu, Reads, Writes, WalFlush, SyncReplicas, Memory, Pool, PoolSetting, ServicePool, ServiceThreads, Service, Slots,
+    covers!(all, Limit: Cpu, Together, Reads, Writes, WalFlush, SyncReplicas, Memory, Pool, PoolSetting, ServicePool, ServiceThreads, Service, Slots,
         RowLocks, Locks, Work, IdleTransactions, ResultReading, DelayedAcknowledgements, Scan, Checkpoints, Clients, ClientCap, Feed, Host, Generator);
     all
 }
@@ -203,7 +204,7 @@ fn causes(lang: &Lang) -> NamedTexts {
     for (knob, amount) in knobs {
         // The user's own text is the same in every language.
         let is_literal = matches!(knob, Knob::Setting { .. } | Knob::Index { .. } | Knob::Maintenance { .. });
-        let text = lang.perturbation(&Perturbation { knob, amount });
+        let text = lang.perturbation(&Perturbation::new(knob, amount));
         if !is_literal {
             add("perturbation", text);
         }
@@ -237,9 +238,10 @@ fn answers(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
     let mut add = |name: &str, text: String| all.push((name.to_owned(), text));
     let (limit, feed) = (Limit::Host, Limit::Feed { feed: "j".to_owned() });
-    let perturbation = Perturbation { knob: Knob::Clients, amount: Some((100.0, 200.0)) };
+    let perturbation = Perturbation::new(Knob::Clients, Some((100.0, 200.0)));
     add("excluded", lang.excluded_suspects(&[&limit, &feed]));
     add("gain", lang.proven_gain(&perturbation, fitted(1.9)));
+    add("others", lang.other_limits(&[&limit, &feed]));
     for scale in every!(LoadScale: Rate, Clients) {
         let mut known = vec![answer(scale, Some(12_345.0), None, None), answer(scale, None, None, None)];
         known.extend(overload_reasons().into_iter().map(|it| answer(scale, Some(21.0), Some(it), None)));

@@ -53,7 +53,7 @@ fn seen(stage: StepPurpose, level: f64, outcome: LevelOutcome) -> StepResult {
 fn maximum() -> Maximum {
     let proof = |knob, amount, limit, changed, elasticity, verdict| Proof {
         limit,
-        perturbation: Perturbation { knob, amount },
+        perturbation: Perturbation::new(knob, amount),
         base: answer(640.0),
         perturbed: answer(changed),
         ratio: Some((changed / 640.0, Some((changed / 660.0, changed / 620.0)))),

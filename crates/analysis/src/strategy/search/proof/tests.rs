@@ -41,7 +41,7 @@ fn by_votes(edge: f64, blur: f64, rng: &mut SplitMix64) -> Vec<StepResult> {
 /// Verdict of two interleaved searches, and the number of their trials. If `until_plain` is true, they end as soon as
 /// the verdict is decided; otherwise, when both searches end.
 fn pair(elasticity: f64, until_plain: bool, seed: u64, rng: &mut SplitMix64) -> (ProofVerdict, usize) {
-    let perturbation = Perturbation { knob: Knob::Cpu { node: "db".to_owned() }, amount: Some((1.0, 1.5)) };
+    let perturbation = Perturbation::new(Knob::Cpu { node: "db".to_owned() }, Some((1.0, 1.5)));
     let (max, edges) = (MaxSearch::DEFAULT, [500.0, 500.0 * 1.5f64.powf(elasticity)]);
     let mut done = [Vec::new(), Vec::new()];
     while !until_plain || !is_decided(&perturbation, &done[0], &done[1], &max) {
@@ -109,7 +109,7 @@ fn unrelated_resources_are_rarely_proven() {
 
 #[test]
 fn is_not_decided_by_few_votes() {
-    let perturbation = Perturbation { knob: Knob::Clients, amount: Some((8.0, 16.0)) };
+    let perturbation = Perturbation::new(Knob::Clients, Some((8.0, 16.0)));
     let (max, mut rng) = (MaxSearch::DEFAULT, SplitMix64(1));
     let votes = |levels: &[f64], edge, rng: &mut SplitMix64| -> Vec<StepResult> {
         let step = |level: &f64| {
@@ -144,7 +144,7 @@ fn is_not_decided_by_few_votes() {
 #[test]
 fn judges_switches_and_searches_without_an_answer() {
     let mut rng = SplitMix64(9);
-    let switch = Perturbation { knob: Knob::Index { ddl: "CREATE INDEX".to_owned() }, amount: None };
+    let switch = Perturbation::new(Knob::Index { ddl: "CREATE INDEX".to_owned() }, None);
     for (factor, expected) in
         [(1.0, ProofVerdict::DoesNotLimit), (0.7, ProofVerdict::DoesNotLimit), (1.5, ProofVerdict::Limits)]
     {
@@ -166,7 +166,7 @@ fn judges_switches_and_searches_without_an_answer() {
 #[test]
 fn a_falling_maximum_proves_a_feed() {
     let mut rng = SplitMix64(9);
-    let all = Perturbation { knob: Knob::FeedRows { feed: "keys".to_owned() }, amount: None };
+    let all = Perturbation::new(Knob::FeedRows { feed: "keys".to_owned() }, None);
     for (factor, expected) in
         [(0.3, ProofVerdict::Limits), (1.0, ProofVerdict::DoesNotLimit), (1.5, ProofVerdict::DoesNotLimit)]
     {
@@ -186,7 +186,7 @@ fn a_falling_maximum_proves_a_feed() {
 /// change the sequence.
 #[test]
 fn interleaves_all_searches() {
-    let perturbation = Perturbation { knob: Knob::Clients, amount: Some((8.0, 16.0)) };
+    let perturbation = Perturbation::new(Knob::Clients, Some((8.0, 16.0)));
     let (max, edges) = (MaxSearch::DEFAULT, [300.0, 450.0, 320.0]);
     let run = |seed: u64, from: [Vec<StepResult>; 3]| {
         let mut done = from;
