@@ -231,13 +231,9 @@ fn service_times_are_sums_of_seconds() {
                     let end = range.end.min(150);
                     let selected = &ticks[range.start.min(end)..end];
                     selected.iter().for_each(|it| expected.merge(&it.interval.scripts[operation].service));
-                    let text = |it: &LatencyHistogram| {
-                        format!(
-                            "{:?} {} {:?}",
-                            it.counts().collect::<Vec<_>>(),
-                            it.sum(),
-                            (it.min(), it.max())
-                        )
+                    let text = |histogram: &LatencyHistogram| {
+                        let counts: Vec<_> = histogram.counts().collect();
+                        format!("{counts:?} {} {:?}", histogram.sum(), (histogram.min(), histogram.max()))
                     };
                     assert_eq!(
                         text(&LatencyHistogram::from(&sum)),

@@ -24,8 +24,6 @@ const CPU_SHARE_MIN: f64 = 0.2;
 /// Logins per transaction, and per second, from which their cost is reported.
 const LOGINS_MIN: f64 = 0.1;
 const LOGINS_PER_SECOND_MIN: f64 = 1.0;
-/// Used share of PostgreSQL's CPUs from which work of the CPU may limit the throughput, if the number of its CPUs is known.
-pub(super) const BUSY_CPU_SHARE_MIN: f64 = 0.75;
 /// Minimum number of dead row versions of a table, and their minimum ratio to its live rows.
 const DEAD_ROWS_MIN: f64 = 1000.0;
 const DEAD_RATIO_MIN: f64 = 2.0;
@@ -194,7 +192,7 @@ fn most_costly(cell: &CellTrials<'_>, node: &str, series: &str) -> Option<String
 /// True if PostgreSQL's CPUs are known to be idle at times: work of the CPU then does not limit the throughput.
 fn has_idle_cpus(cell: &CellTrials<'_>, server: &Node) -> bool {
     let cpu = CpuUsage::measure(cell, server).ok().flatten();
-    cpu.is_some_and(|it| !it.is_saturated() && it.used < BUSY_CPU_SHARE_MIN * it.available)
+    cpu.is_some_and(|it| !it.is_busy())
 }
 
 /// Logins by PostgreSQL's count of sessions, also if the load opens a connection for each transaction.

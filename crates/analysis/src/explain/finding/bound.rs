@@ -15,6 +15,8 @@ pub(super) const SATURATED_SHARE: f64 = 0.9;
 /// Share of the available CPUs above which sessions that wait for a CPU show that the node is CPU-bound at times. As with
 /// pools, queues of random arrivals grow long before all CPUs are always in use.
 const CPU_QUEUE_SHARE: f64 = 0.75;
+/// Used share of the CPUs from which work of the CPU may limit the throughput.
+const BUSY_SHARE: f64 = 0.75;
 /// Mean number of sessions that wait for a CPU while others run, which shows such a queue.
 const CPU_QUEUE_MIN: f64 = 1.0;
 /// Share of throttled periods above which a CPU quota limits the node. Chance does not explain such a large share.
@@ -79,6 +81,11 @@ impl CpuUsage {
         let throttled_cpus = sum(samples::throttled_processors);
         let by_pinning = pinned == Some(limit);
         Ok(Some(CpuUsage { used, available: limit, by_pinning, throttled, throttled_cpus }))
+    }
+
+    /// True if work of these CPUs may limit the throughput.
+    pub fn is_busy(&self) -> bool {
+        self.is_saturated() || self.used >= BUSY_SHARE * self.available
     }
 
     pub fn is_saturated(&self) -> bool {

@@ -1,6 +1,5 @@
 //! Findings on tables: full scans, checkpoints and dead row versions
 
-use super::avoidable_work::BUSY_CPU_SHARE_MIN;
 use super::bound::CpuUsage;
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, growth, mean, sums};
@@ -56,7 +55,7 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let scans_per_transaction = by_transaction(samples::PG_SCANS, table).unwrap_or(0.0);
     let returned = by_transaction(samples::PG_STATEMENT_ROWS, "").unwrap_or(0.0);
     let usage = CpuUsage::measure(cell, node).ok().flatten();
-    let busy = usage.as_ref().is_some_and(|it| it.used >= BUSY_CPU_SHARE_MIN * it.available);
+    let busy = usage.as_ref().is_some_and(CpuUsage::is_busy);
     let per_cpu_second = rows_per_cpu_second(cell, node, samples::PG_SCANNED_ROWS, table).filter(|_| busy);
     let each = if scans_per_transaction > 0.0 { read / scans_per_transaction } else { 0.0 };
     let found = (read >= SCANNED_ROWS_MIN

@@ -47,7 +47,7 @@ impl TailLoad {
         }
     }
 
-    /// The same load with these service times by operation, which were read separately.
+    /// Load with these service times by operation, which were read separately.
     pub fn with_service_times(self, service_times: &[SparseHistogram]) -> TailLoad {
         let service = service_times.iter().map(|it| it.sum() as f64 / 1e9).sum();
         TailLoad { service, ..self }
