@@ -41,6 +41,8 @@ pub enum AvoidableWork {
     RepeatedStatement,
     /// Query that returns many rows.
     LargeResult,
+    /// Scans of a table by plans that do not depend on the values of parameters.
+    GenericPlans { table: String },
     /// Scans of a table by a condition that prevents the use of an index.
     Condition { table: String, obstacle: IndexObstacle },
 }

@@ -3452,6 +3452,7 @@ search-work-foreign-key = scans of { $table } for each deletion of a referenced 
 search-work-skipped-rows = rows of { $table } that OFFSET skips
 search-work-repeated-statement = a statement that each transaction executes many times
 search-work-large-result = a query that returns many rows
+search-work-generic-plans = sequential scans of { $table }, which plans for the values of the parameters would avoid
 search-work-condition = sequential scans of { $table } because of { $obstacle }
 search-limit-idle-transactions = sessions that are idle in transaction
 search-limit-result-reading = clients that read results slowly
@@ -3604,6 +3605,7 @@ search-do-foreign-key = Create an index on { $table } ({ $columns }).
 search-do-skipped-rows = Select the next page by the last key of the previous one (`WHERE id > $1 ORDER BY id LIMIT 20`) instead of OFFSET, which reads all rows before the page.
 search-do-repeated-statement = Fetch these rows with one statement, such as a join or `WHERE id = ANY($1)`, or send the statements in a pipeline or a batch.
 search-do-large-result = Return fewer rows: pages, sums computed by the database, or only the rows that changed.
+search-do-generic-plans = Set `plan_cache_mode = force_custom_plan` for these statements, or do not prepare them: a generic plan cannot use what the values of the parameters allow.
 search-do-condition = Change the statement: { $remedy }.
 search-do-idle-transactions = Let the application commit before it waits for anything else, and set `idle_in_transaction_session_timeout`.
 search-do-result-reading = Return fewer rows and columns, read results faster, or use a faster network.

@@ -3581,6 +3581,7 @@ search-work-foreign-key = чтение { $table } целиком при кажд
 search-work-skipped-rows = строки { $table }, которые пропускает OFFSET
 search-work-repeated-statement = запрос, который каждая транзакция выполняет много раз
 search-work-large-result = запрос, который возвращает много строк
+search-work-generic-plans = полное чтение { $table }, которого избежали бы планы для конкретных значений параметров
 search-work-condition = полное чтение { $table }, потому что индексу мешает { $obstacle }
 search-limit-idle-transactions = сеансы, простаивающие в транзакции
 search-limit-result-reading = клиенты, которые медленно читают результаты
@@ -3735,6 +3736,7 @@ search-do-foreign-key = Создайте индекс { $table } ({ $columns }).
 search-do-skipped-rows = Выбирайте следующую страницу по последнему ключу предыдущей (`WHERE id > $1 ORDER BY id LIMIT 20`): OFFSET читает все строки перед страницей.
 search-do-repeated-statement = Получайте эти строки одним запросом, например соединением таблиц или `WHERE id = ANY($1)`, или отправляйте запросы пакетом.
 search-do-large-result = Возвращайте меньше строк: постранично, готовыми суммами или только изменённые.
+search-do-generic-plans = Задайте для этих запросов `plan_cache_mode = force_custom_plan` или не подготавливайте их: общий план не знает значений параметров.
 search-do-condition = Измените запрос: { $remedy }.
 search-do-idle-transactions = Пусть приложение фиксирует транзакцию, прежде чем чего-то ждать; задайте `idle_in_transaction_session_timeout`.
 search-do-result-reading = Возвращайте меньше строк и столбцов, читайте результаты быстрее или возьмите более быструю сеть.

@@ -7,12 +7,13 @@
 mod saturation;
 
 use crate::strategy::step_setup;
-use model::advice::{Advice, IndexAdvice, Remedy};
+use model::advice::{Advice, IndexAdvice, Remedy, StatementAdvice};
 use model::avoidable_work::{AvoidableWork, WorkEvidence};
-use model::explain::{IndexCandidate, quote_identifier};
+use model::explain::{IndexCandidate, PlanNode, quote_identifier};
 use model::finding::{Bound, Circumstance, ConnectionLimit, Finding};
-use model::plan::{Node, NodeKind, Pooler, Setup};
+use model::plan::{Load, Node, NodeKind, Pooler, Setup};
 use model::search::{Cause, Knob, Limit, Perturbation, Proof, ProofVerdict, StepResult, Suspect};
+use model::summary::QueryMode;
 use saturation::LoadResponse;
 
 /// Factor by which a perturbation raises a quota. If the machine has too few spare CPUs, the quota is lowered by
@@ -107,8 +108,9 @@ pub fn suspects(
 }
 
 /// Adds the advised indexes to suspects that are full scans of the same table. If a condition of a statement prevents the use
-/// of an index, this condition becomes the limit.
-pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) -> Vec<Suspect> {
+/// of an index, this condition becomes the limit. If the statements use an index of the table when they are planned with
+/// values, but are prepared, generic plans become the limit.
+pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice], load: &Load) -> Vec<Suspect> {
     let of_cell = advice.iter().filter(|it| it.cells.contains(&cell));
     let advised = of_cell.clone().flat_map(|it| &it.indexes);
     for suspect in &mut suspects {
@@ -136,9 +138,29 @@ pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) 
         if let Some((_, obstacle)) = scans.find(|it| is_same(it.0)) {
             let (table, obstacle) = (table.clone(), obstacle.clone());
             suspect.limit = Limit::Work { work: AvoidableWork::Condition { table, obstacle } };
+            continue;
+        }
+        // The plans are those of statements with values. Prepared statements may have generic plans instead.
+        let mut statements = of_cell.clone().flat_map(|it| &it.statements);
+        let uses_index = |statement: &StatementAdvice| {
+            let nodes = statement.plan.iter().flat_map(PlanNode::flatten);
+            let of_table = nodes.filter(|it| node_table(it).is_some_and(|name| is_same(&name)));
+            let mut kinds = of_table.map(|it| it.kind.as_str()).peekable();
+            kinds.peek().is_some() && kinds.all(|it| it.starts_with("Index") || it.starts_with("Bitmap"))
+        };
+        if load.query_mode == QueryMode::Prepared && statements.any(uses_index) {
+            let work = AvoidableWork::GenericPlans { table: table.clone() };
+            let (name, value) = ("plan_cache_mode".to_owned(), "force_custom_plan".to_owned());
+            let perturbation = Perturbation::new(Knob::Setting { name, value }, None);
+            (suspect.limit, suspect.perturbation) = (Limit::Work { work }, Some(perturbation));
         }
     }
     suspects
+}
+
+/// `schema.table` of a node that reads a table.
+fn node_table(node: &PlanNode) -> Option<String> {
+    Some(format!("{}.{}", node.schema.as_ref()?, node.table.as_ref()?))
 }
 
 /// Maximum number of suspects that are perturbed if none is proven.

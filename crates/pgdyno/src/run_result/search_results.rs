@@ -87,7 +87,7 @@ fn suspects(
 ) -> Vec<Suspect> {
     let setup = &reading.experiment.cells[cell].setup;
     let found = cause::suspects(setup, cell, findings, steps, reading.processors.unwrap_or(1.0));
-    cause::with_indexes(found, cell, advice)
+    cause::with_indexes(found, cell, advice, &setup.load)
 }
 
 /// Adds suspects to the maxima of cells without a perturbation. For a cell without a maximum, they are derived from the

@@ -112,6 +112,7 @@ impl Lang {
                 say!(self, "search-do-foreign-key", table, columns)
             }
             AvoidableWork::SkippedRows { .. } => say!(self, "search-do-skipped-rows"),
+            AvoidableWork::GenericPlans { .. } => say!(self, "search-do-generic-plans"),
             AvoidableWork::LargeResult => say!(self, "search-do-large-result"),
             AvoidableWork::RepeatedStatement => say!(self, "search-do-repeated-statement"),
             AvoidableWork::Condition { obstacle, .. } => {

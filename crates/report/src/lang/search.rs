@@ -226,6 +226,7 @@ impl Lang {
                 say!(self, "search-work-foreign-key", table, columns)
             }
             AvoidableWork::SkippedRows { table } => say!(self, "search-work-skipped-rows", table),
+            AvoidableWork::GenericPlans { table } => say!(self, "search-work-generic-plans", table),
             AvoidableWork::LargeResult => say!(self, "search-work-large-result"),
             AvoidableWork::RepeatedStatement => say!(self, "search-work-repeated-statement"),
             AvoidableWork::Condition { table, obstacle } => {

@@ -28,18 +28,32 @@ pub fn vacuum(table: &TableStats) -> Option<Remedy> {
 /// ANALYZE of the table whose rows the planner misjudged most; `None` if no scan of the executed plan was misjudged, or
 /// if old statistics do not explain it.
 pub fn analyze(plan: &PlanNode, tables: &[TableStats]) -> Option<Remedy> {
-    let judged = plan.flatten().into_iter().filter_map(|node| {
+    let mut scans = Vec::new();
+    collect_executed(plan, false, &mut scans);
+    let judged = scans.into_iter().filter_map(|(node, is_cut_off)| {
         let of_node = |table: &&TableStats| {
             node.schema.as_ref() == Some(&table.schema) && node.table.as_ref() == Some(&table.name)
         };
         let table = tables.iter().find(of_node)?;
-        let actual = node.actual_rows.filter(|_| node.loops.is_some_and(|it| it >= 1.0))?;
-        let ratio = (node.rows.max(1.0) / actual.max(1.0)).max(actual.max(1.0) / node.rows.max(1.0));
-        let wrong = ratio >= ESTIMATE_RATIO_MIN && node.rows.max(actual) >= ESTIMATE_ROWS_MIN;
+        let (estimated, actual) = (node.rows.max(1.0), node.actual_rows?.max(1.0));
+        let ratio =
+            if is_cut_off { actual / estimated } else { (estimated / actual).max(actual / estimated) };
+        let wrong = ratio >= ESTIMATE_RATIO_MIN && estimated.max(actual) >= ESTIMATE_ROWS_MIN;
         (wrong && has_old_statistics(table)).then_some((ratio, table, node.rows, actual))
     });
     let (_, table, estimated_rows, actual_rows) = judged.max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(Remedy::Analyze { table: format!("{}.{}", table.schema, table.name), estimated_rows, actual_rows })
+}
+
+/// Adds the nodes that were executed, each with true if a LIMIT above it may have ended it before its last row.
+fn collect_executed<'a>(node: &'a PlanNode, is_cut_off: bool, out: &mut Vec<(&'a PlanNode, bool)>) {
+    if node.loops.is_some_and(|it| it >= 1.0) {
+        out.push((node, is_cut_off));
+    }
+    // These nodes read all rows of their children before they return one.
+    let reads_all = ["Sort", "Aggregate", "Hash"].contains(&node.kind.as_str());
+    let is_cut_off = node.kind == "Limit" || (is_cut_off && !reads_all);
+    node.children.iter().for_each(|it| collect_executed(it, is_cut_off, out));
 }
 
 fn has_old_statistics(table: &TableStats) -> bool {

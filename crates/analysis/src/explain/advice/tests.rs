@@ -385,4 +385,18 @@ fn advises_analyze_for_old_statistics() {
     ] {
         assert_eq!(advice_on(table, plan).statements[0].remedy, Remedy::Index { index: 0 });
     }
+    // A LIMIT ended the scan early, unless the plan sorts all rows first. More rows than expected remain a wrong estimate.
+    let under = |kinds: &[&str], child: PlanNode| {
+        kinds.iter().rev().fold(child, |child, kind| PlanNode {
+            kind: (*kind).to_owned(),
+            loops: Some(1.0),
+            children: vec![child],
+            ..PlanNode::default()
+        })
+    };
+    let is_old = |plan| matches!(advice_on(changed(9e5), plan).statements[0].remedy, Remedy::Analyze { .. });
+    assert!(!is_old(under(&["Limit"], misjudged())));
+    assert!(!is_old(under(&["Limit", "Nested Loop"], misjudged())));
+    assert!(is_old(under(&["Limit", "Sort"], misjudged())));
+    assert!(is_old(under(&["Limit"], PlanNode { rows: 20.0, ..scan(Some(AUTHOR), 39_817.0) })));
 }

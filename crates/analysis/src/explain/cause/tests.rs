@@ -15,6 +15,7 @@ use model::plan::{
     SyncMode, Transport,
 };
 use model::search::SearchResult;
+use model::summary::QueryMode;
 use model::{Nanos, Spacing};
 
 /// Setup of PostgreSQL with 50 slots and one of two CPUs. The words add nodes in front of it: `pooler` (20 server
@@ -547,7 +548,7 @@ fn perturbs_a_scan_with_all_indexes_advised_for_its_table() {
     let advice = [Advice { cells: vec![1], indexes, ..Advice::default() }];
     let scan = |table: &str| Suspect::new(Limit::Scan { table: table.into(), ddl: None }, None);
     let check = |table: &str, cell, expected: Option<&str>| {
-        let suspect = with_indexes(vec![scan(table)], cell, &advice).remove(0);
+        let suspect = with_indexes(vec![scan(table)], cell, &advice, &setup("").load).remove(0);
         let Limit::Scan { ddl, .. } = &suspect.limit else { panic!("the limit must still be a scan") };
         assert_eq!(ddl.as_deref(), expected, "{table} of {cell}");
         let knob = suspect.perturbation.map(|it| it.knob);
@@ -577,7 +578,7 @@ fn names_the_condition_that_prevents_the_use_of_an_index() {
     let advice = [Advice { cells: vec![1], statements, ..Advice::default() }];
     let limit = |table: &str, cell| {
         let suspect = Suspect::new(Limit::Scan { table: table.to_owned(), ddl: None }, None);
-        with_indexes(vec![suspect], cell, &advice).remove(0).limit
+        with_indexes(vec![suspect], cell, &advice, &setup("").load).remove(0).limit
     };
     let scan = |table: &str| Limit::Scan { table: table.to_owned(), ddl: None };
     let condition = |table: &str| {
@@ -652,4 +653,42 @@ fn tests_two_limits_together_if_neither_limits_alone() {
     let both = Suspect::new(together.clone(), Some(perturbation.clone()));
     let proofs = [does_not(cpu), does_not(wal), proof(&both, 1.4, None, ProofVerdict::Limits)];
     assert_eq!(cause(&setup, &suspects, &proofs), Cause::Proven { proof: 2, root_cause: None });
+}
+
+/// Planned with values, the statement uses an index of the scanned table.
+#[test]
+fn names_generic_plans_of_prepared_statements() {
+    let node = |kind: &str, table: &str| PlanNode {
+        kind: kind.to_owned(),
+        schema: Some("public".to_owned()),
+        table: Some(table.to_owned()),
+        ..PlanNode::default()
+    };
+    let statement = |plan: PlanNode| StatementAdvice {
+        text: String::new(),
+        share: None,
+        mean: None,
+        scan: None,
+        remedy: Remedy::NotNeeded,
+        plan: Some(PlanNode { kind: "Limit".to_owned(), children: vec![plan], ..PlanNode::default() }),
+    };
+    let statements = ["bookings:Index Scan", "flights:Seq Scan"].map(|text| {
+        let (table, kind) = text.split_once(':').expect("the text has a colon");
+        statement(node(kind, table))
+    });
+    let advice = [Advice { cells: vec![0], statements: statements.to_vec(), ..Advice::default() }];
+    let suspect = |table: &str, query_mode| {
+        let scan = Suspect::new(Limit::Scan { table: table.to_owned(), ddl: None }, None);
+        let load = Load { query_mode, ..setup("").load };
+        with_indexes(vec![scan], 0, &advice, &load).remove(0)
+    };
+    let named = suspect("public.bookings", QueryMode::Prepared);
+    let table = "public.bookings".to_owned();
+    assert_eq!(named.limit, Limit::Work { work: AvoidableWork::GenericPlans { table } });
+    let knob = Knob::Setting { name: "plan_cache_mode".into(), value: "force_custom_plan".into() };
+    assert_eq!(named.perturbation, Some(Perturbation::new(knob, None)));
+    let is_scan = |table: &str, mode| matches!(suspect(table, mode).limit, Limit::Scan { .. });
+    assert!(is_scan("public.bookings", QueryMode::Simple));
+    assert!(is_scan("public.flights", QueryMode::Prepared));
+    assert!(is_scan("public.other", QueryMode::Prepared));
 }

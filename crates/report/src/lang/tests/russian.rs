@@ -129,6 +129,8 @@ const NAMES: &[&str] = &[
     "id",
     "GIN",
     "pg_trgm",
+    "plan_cache_mode",
+    "force_custom_plan",
     "text_pattern_ops",
     "WAL",
     "XDG_RUNTIME_DIR",

@@ -167,10 +167,11 @@ fn works() -> Vec<AvoidableWork> {
         AvoidableWork::SkippedRows { table: text() },
         AvoidableWork::RepeatedStatement,
         AvoidableWork::LargeResult,
+        AvoidableWork::GenericPlans { table: text() },
         AvoidableWork::Condition { table: text(), obstacle: IndexObstacle::Pattern { column: text() } },
     ];
     covers!(all, AvoidableWork: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot, Autovacuum, LargeValues, DiscardedRows,
-        UnusedIndexes, Function, UnindexedForeignKey, SkippedRows, RepeatedStatement, LargeResult, Condition);
+        UnusedIndexes, Function, UnindexedForeignKey, SkippedRows, RepeatedStatement, LargeResult, GenericPlans, Condition);
     all
 }
 
