@@ -113,10 +113,10 @@ impl Run {
                 }
                 self.add_seconds(ids, next..from, &mut add)?;
                 minute.iter().for_each(|(_, _, operation, encoded)| add(*operation, encoded));
-                next = to + 1;
+                next = to.saturating_add(1);
             }
         }
-        self.add_seconds(ids, next..last + 1, &mut add)?;
+        self.add_seconds(ids, next..last.saturating_add(1), &mut add)?;
         if is_damaged {
             return Err(Error::impossible(&self.path, "histogram", Some(trial.0)));
         }
@@ -141,5 +141,42 @@ impl Run {
             }
             Ok(())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema;
+    use model::Nanos;
+
+    /// A transaction that is rolled back and repeated adds its ticks once.
+    #[test]
+    fn a_cleared_minute_begins_again() {
+        let connection = Connection::open_in_memory().expect("memory is enough");
+        let (_, sql) =
+            schema::ADDITIONS.iter().find(|it| it.0 == "service_minute").expect("the table is known");
+        connection.execute_batch(sql).expect("the statement is valid");
+        let (mut minute, mut encoder) = (ServiceMinute::default(), HistogramEncoder::new());
+        let mut operation: ScriptCounts = ScriptCounts::default();
+        operation.service.record(Nanos(1000));
+        let mut add = |minute: &mut ServiceMinute, trial, tick| {
+            minute
+                .add((trial, tick), std::slice::from_ref(&operation), (&connection, &mut encoder))
+                .expect("it is added");
+        };
+        (1..60).for_each(|tick| add(&mut minute, 1, tick));
+        minute.clear();
+        (31..91).for_each(|tick| add(&mut minute, 1, tick));
+        // The next trial begins before the next minute is complete.
+        (91..100).for_each(|tick| add(&mut minute, 1, tick));
+        (100..160).for_each(|tick| add(&mut minute, 2, tick));
+        let mut statement = connection
+            .prepare("SELECT trial, first_tick, last_tick, count FROM service_minute ORDER BY trial")
+            .expect("the statement is valid");
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
+        let rows: Vec<(i64, i64, i64, i64)> =
+            rows.and_then(Iterator::collect).expect("the table can be read");
+        assert_eq!(rows, [(1, 31, 90, 60), (2, 100, 159, 60)]);
     }
 }
