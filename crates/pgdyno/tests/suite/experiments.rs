@@ -3,6 +3,7 @@
 //! Each test runs the program as a user does, in a folder of its own, and reads its output and its run file. `./x test`
 //! installs missing PostgreSQL, PgBouncer and HAProxy, and unpacks Odyssey if possible.
 
+mod adversarial;
 mod agents;
 mod answers;
 mod attach;
