@@ -6,6 +6,7 @@
 pub mod freshness;
 pub mod history;
 mod ledger_survey;
+mod list_order;
 mod promises;
 pub mod replication;
 mod success_times;
@@ -39,6 +40,9 @@ pub fn judge<I: Iterator<Item = LedgerEntry>>(
     let mut found = Anomalies::default();
     readings.find_flickers(&mut found);
     readings.find_phantoms(&mut found, &survey, closed);
+    list_order::find_reordered(readings.lists(), entries(), &mut found);
+    let violations = history.invariants.iter().map(|it| it.violations).sum();
+    found.add_many(AnomalyKind::BrokenInvariant, violations, None);
     let wrong = history.promotions.iter().filter(|it| !replication::is_safe(it)).count() as u64;
     found.add_many(AnomalyKind::WrongPromotion, wrong, None);
     let mut writes =
@@ -63,6 +67,8 @@ pub fn judge<I: Iterator<Item = LedgerEntry>>(
     // The promise of the others was not sampled, which is a reason of its own.
     let changed = found.count(AnomalyKind::LostAmbiguous) > written.unpromised;
     doubts.extend(changed.then_some(InconclusiveReason::LostWhilePromiseChanged));
+    let is_unread = history.invariants.iter().any(|it| it.readings == 0);
+    doubts.extend(is_unread.then_some(InconclusiveReason::InvariantNotRead));
     // A trial that lost writes itself shows that its fault can cause losses.
     let lost_itself = found.count(AnomalyKind::LostWithoutPromise) > 0;
     doubts.extend(match history.control {
@@ -75,6 +81,7 @@ pub fn judge<I: Iterator<Item = LedgerEntry>>(
         conclusion: conclude(&findings, &doubts),
         counts: written.counts,
         recovery_point: written.recovery_point,
+        invariants: history.invariants.clone(),
         outages: survey.outages(history),
         failovers: survey.failovers,
         bound: loss_probability_bound(survey.failovers),

@@ -20,7 +20,10 @@ pub use find::Find;
 pub use product::{BalancerKind, ManagerKind, Part, PoolerKind};
 pub use replication::{Event, Fault, ManagerSettings, Promote, Replicas, ServerTarget};
 pub use service::{Program, ProgramScope, Service, Stats, StatsForm, StatsPage};
-pub use work::{Capture, Defaults, Expect, Feed, FileFormat, OnStart, OneOrMany, Operation, Request, Step};
+pub use work::{
+    Capture, Defaults, Expect, Feed, FileFormat, Ledger, LedgerLists, OnStart, OneOrMany, Operation, Request,
+    Step,
+};
 
 use crate::datum::OrderedMap;
 use crate::unit::{Bytes, BytesPerSecond, Duration, Pause, Word};
@@ -70,6 +73,10 @@ pub struct File {
     /// Faults to inject, in this order.
     #[serde(default)]
     pub faults: Vec<Fault>,
+    /// Queries whose results must not change during a trial, such as `SELECT sum(balance) FROM accounts`. They are read from all
+    /// servers.
+    #[serde(default)]
+    pub invariants: Vec<String>,
     /// Commands to run before and after each trial, for example to switch an attached system to the settings of a cell.
     #[serde(default)]
     pub hooks: Hooks,

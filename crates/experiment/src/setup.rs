@@ -148,6 +148,7 @@ impl SetupBuilder<'_> {
         }
         self.check_search(&find, &file.load, &mix);
         self.check_pooler_modes(&stack, &load, &operations);
+        let invariants = self.invariants(&file.invariants, &operations);
         let hooks = self.hooks(file.hooks);
         let document = file.document.map(|it| Box::new(self.document(it)));
         let generators = self.generators(file.generators, &find, &load);
@@ -161,6 +162,7 @@ impl SetupBuilder<'_> {
             objectives: file.objectives,
             stop_rules: stop,
             faults,
+            invariants,
             hooks,
         };
         let ReadRequest { grammars, .. } = *self.request;

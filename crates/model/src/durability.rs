@@ -248,6 +248,8 @@ pub struct ReadBack {
     /// Result of `pg_is_in_recovery()` on the connection of the read-back.
     pub in_recovery: bool,
     pub keys: KeySet,
+    /// Keys of each list that contains several, in the order of the list. `keys` contains them too.
+    pub lists: Vec<Vec<WriteKey>>,
 }
 
 /// Set of the keys that a read-back found; one bit per key.
@@ -331,8 +333,34 @@ pub struct DurabilityHistory {
     pub load_ended: Nanos,
     /// Read-backs in order of time.
     pub read_backs: Vec<ReadBack>,
+    pub invariants: Vec<InvariantReadings>,
     /// Result of the positive control.
     pub control: Option<ControlResult>,
+}
+
+/// Readings of an invariant: a query whose result must never change, on any server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InvariantReadings {
+    pub query: String,
+    /// Result on the primary before the load; empty for NULL.
+    pub expected: String,
+    /// Number of results that were read from all servers, during the load and afterwards.
+    pub readings: u64,
+    /// Number of results that differ from the expected one.
+    pub violations: u64,
+    /// First result that differs.
+    pub first: Option<InvariantViolation>,
+}
+
+/// Result of an invariant that differs from the expected one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InvariantViolation {
+    /// Time since the start of the window.
+    #[serde(rename = "at_ns")]
+    pub at: Nanos,
+    /// Server that returned the result.
+    pub node: String,
+    pub result: String,
 }
 
 /// Result of the positive control: the same faults on a system without a promise.
@@ -354,6 +382,8 @@ pub struct DurabilityVerdict {
     pub doubts: Vec<InconclusiveReason>,
     /// Loss of writes that no promise covered.
     pub recovery_point: Option<RecoveryPoint>,
+    #[serde(default)]
+    pub invariants: Vec<InvariantReadings>,
     /// Longest periods in which no client of a kind was served: one for each fault, kind of client and access that was
     /// measured.
     pub outages: Vec<ClientOutage>,
@@ -416,6 +446,8 @@ pub enum AnomalyKind {
     /// Acknowledged write that is absent, although a write that began after the acknowledgement on the same server is
     /// present. No prefix of the WAL explains this.
     Hole,
+    /// Result of an invariant that differs from the result before the load.
+    BrokenInvariant,
     /// Write that was present and later absent, or that was acknowledged, absent and later present.
     Flicker,
     /// Write that failed but is present.
@@ -424,6 +456,8 @@ pub enum AnomalyKind {
     Phantom,
     /// Write that is present more than once after a single attempt.
     Duplicate,
+    /// Acknowledged write that follows another write in a list, although that write was sent after the acknowledgement.
+    Reordered,
     /// Write that an old primary acknowledged after another server of the system had begun to accept writes.
     SplitBrain,
     /// Acknowledged write that is absent on the primary, but present on a standby of the same timeline that was read
@@ -502,6 +536,8 @@ pub enum InconclusiveReason {
     LostWhilePromiseChanged,
     /// A server had `fsync = off`, so a crash of its operating system may lose any write.
     FsyncOff,
+    /// No server returned a result of an invariant.
+    InvariantNotRead,
     /// No fault was injected.
     NoFault,
     /// There is no positive control.

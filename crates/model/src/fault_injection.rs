@@ -3,7 +3,7 @@
 use crate::Nanos;
 use crate::durability::{
     AccessKind, Anomaly, ClientKind, Conclusion, ControlResult, DurabilityVerdict, InconclusiveReason,
-    RecoveryPoint, WriteCounts,
+    InvariantReadings, RecoveryPoint, WriteCounts,
 };
 use crate::message::Message;
 use crate::objective::ObjectiveResult;
@@ -126,6 +126,8 @@ pub struct FailoverResult {
     pub doubts: Vec<InconclusiveReason>,
     /// Recovery point of the trial that lost the most writes without a promise.
     pub recovery_point: Option<RecoveryPoint>,
+    /// Readings of each invariant in all trials together.
+    pub invariants: Vec<InvariantReadings>,
     /// Write outage of connected clients, which `outages` contains too.
     pub outage: Option<DurationRange>,
     /// Outages around the faults, for each kind of client and access that was measured.

@@ -32,8 +32,8 @@ pub use load::{
 pub use metrics_host::MetricsHost;
 pub use node::{AttachedNode, Balancer, Node, NodeKind, Pooler, Postgres};
 pub use operation::{
-    AmmoDetails, CaptureSource, Expectation, Feed, FeedOrder, FeedSource, HttpStep, ON_START, Operation,
-    OperationKind, RecordedStep, RequestBody, SqlTarget,
+    AmmoDetails, CaptureSource, Expectation, Feed, FeedOrder, FeedSource, HttpStep, LedgerQuery, ON_START,
+    Operation, OperationKind, RecordedStep, RequestBody, SqlTarget,
 };
 pub use replication::{
     ClusterManager, FailoverManager, ManagerSettings, Promoter, PromotionPolicy, Replication, SyncMode,
@@ -159,6 +159,9 @@ pub struct Setup {
     /// Injected faults in the order of the file.
     #[serde(default)]
     pub faults: Vec<Fault>,
+    /// Queries whose results must not change during a trial, on any server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub invariants: Vec<String>,
     #[serde(default, skip_serializing_if = "Hooks::is_empty")]
     pub hooks: Hooks,
 }

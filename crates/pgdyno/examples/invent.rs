@@ -190,6 +190,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
         objectives: vec!["p99 < 50ms".to_owned()],
         stop_rules: Vec::new(),
         faults: Vec::new(),
+        invariants: Vec::new(),
         hooks: Hooks::default(),
     };
     Experiment {

@@ -182,6 +182,7 @@ fn notation(notation: Notation) -> Message {
         Notation::Fault => message!("judge-notation-fault"),
         Notation::Promote => message!("judge-notation-promote"),
         Notation::Read => message!("judge-notation-read"),
+        Notation::Value => message!("judge-notation-value"),
         Notation::Server => message!("judge-notation-server"),
         Notation::Expect => message!("judge-notation-expect"),
         Notation::Reason => message!("judge-notation-reason"),

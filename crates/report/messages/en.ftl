@@ -384,6 +384,7 @@ check-shared-hosts = hosts
 check-feeds = feeds
 check-load = load
 check-ledger = ledger
+check-invariants = invariants
 check-faults = faults
 check-goal = find
 check-matrix = matrix
@@ -596,7 +597,7 @@ judge-line = { $text ->
    *[other] { $text } is not part of a history
  }
     .help = write { $usage }
-judge-notation-event = {"`TIME settings|role|write|fault|promote|read …`"}
+judge-notation-event = {"`TIME settings|role|write|fault|promote|read|value …`"}
 judge-notation-control = {"`control LOST|none`"}
 judge-notation-ledger = {"`ledger closed|open|torn`"}
 judge-notation-level = {"`off|local|remote_write|on|remote_apply`"}
@@ -606,6 +607,7 @@ judge-notation-write = {"`FROM-TO write SESSION/SEQUENCE acknowledged|warned|fai
 judge-notation-fault = {"`TIME fault [failover] [host]`"}
 judge-notation-promote = {"`TIME promote NAME [SYNCHRONOUS_STANDBY_NAMES]: NAME=POSITION [sync], …`"}
 judge-notation-read = {"`TIME read SERVER primary|standby [KEYS]`"}
+judge-notation-value = {"`TIME value SERVER RESULT`"}
 judge-notation-server = {"`[SYSTEM:]NAME@TIMELINE[+RESTARTS]`"}
 judge-notation-expect = {"`expect kept|broken|not_proven[: ANOMALY COUNT, …]`"}
 judge-notation-reason = {"`because REASON, …`"}
@@ -613,7 +615,7 @@ judge-notation-standbys = {"`ANY 1 (b, c)`"}
 judge-notation-anomaly = {"`lost 1`"}
 judge-notation-time = {"`12|12.5|12-13`"}
 judge-notation-key = {"`SESSION/SEQUENCE`"}
-judge-notation-keys = {"`0/0 0/2-9 0/10x2 0/11!`"}
+judge-notation-keys = {"`0/0 0/2-9 0/10x2 0/11! [1/0 1/1]`"}
 judge-notation-outcome = {"`acknowledged|warned|failed|unknown`"}
 judge-unexpected = the verdict differs from the expected one: { $expected } was expected, { $actual } was judged
 
@@ -3462,6 +3464,10 @@ search-limit-scan = sequential scans of { $table }{ $ddl ->
    *[other] {" "}(missing index: { $ddl })
  }
 search-limit-checkpoints = checkpoints
+search-limit-conflicts = conflicts between transactions { $is_deadlock ->
+    [true] (deadlocks)
+   *[false] (serialization failures)
+ }
 search-limit-clients = the number of clients
 search-limit-client-cap = the in-flight cap
 search-limit-feed = the feed { $feed }, which fits in the cache
@@ -3615,6 +3621,10 @@ search-do-scan = { $ddl ->
    *[other] Create the index: { $ddl }.
  }
 search-do-checkpoints = Raise `max_wal_size`, so that checkpoints become rarer; `wal_compression` makes the full-page writes after them smaller.
+search-do-conflicts = { $is_deadlock ->
+    [true] Lock the rows in the same order in all transactions, and make the transactions shorter.
+   *[false] Make the transactions shorter, let them read fewer rows through indexes, use a weaker isolation level where the rules of the application allow it, or repeat failed transactions more often (`max_tries`).
+ }
 search-do-clients = Use more clients, or the open model.
 search-do-feed = Use a feed whose values cover the data that users request.
 search-do-host = Give the stack more CPUs, or run the generator on another machine.
@@ -3830,16 +3840,27 @@ failover-outage-none = none for { $is_new ->
    *[false] a connected client
  }
 
+# `result`, `node`, `at`: the first result that differs; absent if there is none.
+failover-invariant = { $result ->
+    [none] { $readings ->
+        [0] No result of the invariant { $query } was read. Before the load, it was { $expected }.
+       *[other] { $query } returned { $expected } in all { $readings } readings.
+    }
+   *[other] { $query } returned { $result } on { $node } after { $at }, instead of { $expected }. The result differed in { $violations } of { $readings } readings.
+ }
+
 failover-conclusion-kept = kept
 failover-conclusion-violated = broken
 failover-conclusion-unknown = not proven
 
 failover-anomaly-lost = lost writes
 failover-anomaly-hole = holes
+failover-anomaly-invariant = broken invariants
 failover-anomaly-flicker = intermittent writes
 failover-anomaly-false-failure = false failures
 failover-anomaly-phantom = phantom writes
 failover-anomaly-duplicate = duplicates
+failover-anomaly-reordered = reordered writes
 failover-anomaly-split-brain = split-brain writes
 failover-anomaly-diverged = diverged writes
 failover-anomaly-wrong-promotion = wrong promotions
@@ -3850,10 +3871,12 @@ failover-anomaly-old-timeline = lost writes on an old timeline
 failover-anomaly-retry = duplicates by retries
 failover-meaning-lost = missing, although the settings promised to keep them or nothing happened that explains the loss
 failover-meaning-hole = missing, although a write that began later on the same server is present
+failover-meaning-invariant = results of an invariant that differ from its result before the load
 failover-meaning-flicker = present in one read-back and missing in another, with no event between them
 failover-meaning-false-failure = refused, but present
 failover-meaning-phantom = present, but never sent
 failover-meaning-duplicate = present more than once after a single attempt
+failover-meaning-reordered = in a list after a write that was sent only after their acknowledgement
 failover-meaning-split-brain = acknowledged by the old primary after another server had begun to accept writes
 failover-meaning-diverged = missing on the primary, but present on a standby that follows it
 failover-meaning-wrong-promotion = a replica was promoted that may have lacked writes
@@ -3894,6 +3917,7 @@ failover-doubt-promise-unknown = it is unknown what was promised for { $writes -
    *[other] { $writes } lost writes
  }
 failover-doubt-promise-changed = writes were lost while the durability guarantee changed
+failover-doubt-invariant = no server returned a result of an invariant
 failover-doubt-fsync = a server runs with `fsync = off`: a crash of its operating system may lose any write
 failover-doubt-no-fault = no fault was injected
 failover-doubt-no-control = there was no positive control
@@ -3975,6 +3999,7 @@ failover-read-back = { $tokens ->
 failover-read-after-load = after the load
 failover-read-after-rejoin = after the old primary rejoined
 failover-read-after-restart = after a restart of all servers
+failover-no-invariant = the invariants cannot be read before the load: { $error }
 failover-no-monitor = cannot monitor the servers: { $error }
 failover-ledger-not-written = the ledger cannot be written: { $error }
 failover-ledger-ended = the ledger ended before the load: { $error }
@@ -5049,6 +5074,15 @@ experiment-control-after = the positive control needs to know when this fault be
     .help = write `at` without `after`, or `control: false`
 experiment-control-early = the positive control blocks replication for 500ms before this fault
     .help = write `at: 500ms` or later, or `control: false`
+experiment-invariant-ledger = `invariants` require an operation with a `ledger`
+    .help = add `ledger: SELECT token FROM …` to an operation that writes `:token`
+experiment-invariant-command = this invariant contains a pgbench meta-command
+    .help = write one query, as in `SELECT sum(balance) FROM accounts`
+experiment-invariant-query = this invariant contains { $count ->
+    [0] no query
+   *[other] { $count } statements
+ }
+    .help = write one query, as in `SELECT sum(balance) FROM accounts`
 experiment-ledger-command = `ledger` contains a pgbench meta-command
     .help = write one query of one column, as in `SELECT token FROM payments`
 experiment-ledger-query = `ledger` contains { $count ->

@@ -430,6 +430,7 @@ check-shared-hosts = хосты
 check-feeds = данные
 check-load = нагрузка
 check-ledger = реестр
+check-invariants = инварианты
 check-faults = сбои
 check-goal = цель
 check-matrix = матрица
@@ -654,7 +655,7 @@ judge-line = { $text ->
    *[other] { $text }{"\u00A0"}— не часть истории
  }
     .help = напишите { $usage }
-judge-notation-event = {"`TIME settings|role|write|fault|promote|read …`"}
+judge-notation-event = {"`TIME settings|role|write|fault|promote|read|value …`"}
 judge-notation-control = {"`control LOST|none`"}
 judge-notation-ledger = {"`ledger closed|open|torn`"}
 judge-notation-level = {"`off|local|remote_write|on|remote_apply`"}
@@ -664,6 +665,7 @@ judge-notation-write = {"`FROM-TO write SESSION/SEQUENCE acknowledged|warned|fai
 judge-notation-fault = {"`TIME fault [failover] [host]`"}
 judge-notation-promote = {"`TIME promote NAME [SYNCHRONOUS_STANDBY_NAMES]: NAME=POSITION [sync], …`"}
 judge-notation-read = {"`TIME read SERVER primary|standby [KEYS]`"}
+judge-notation-value = {"`TIME value SERVER RESULT`"}
 judge-notation-server = {"`[SYSTEM:]NAME@TIMELINE[+RESTARTS]`"}
 judge-notation-expect = {"`expect kept|broken|not_proven[: ANOMALY COUNT, …]`"}
 judge-notation-reason = {"`because REASON, …`"}
@@ -671,7 +673,7 @@ judge-notation-standbys = {"`ANY 1 (b, c)`"}
 judge-notation-anomaly = {"`lost 1`"}
 judge-notation-time = {"`12|12.5|12-13`"}
 judge-notation-key = {"`SESSION/SEQUENCE`"}
-judge-notation-keys = {"`0/0 0/2-9 0/10x2 0/11!`"}
+judge-notation-keys = {"`0/0 0/2-9 0/10x2 0/11! [1/0 1/1]`"}
 judge-notation-outcome = {"`acknowledged|warned|failed|unknown`"}
 judge-unexpected = вердикт отличается от ожидаемого: ожидался { $expected }, получен { $actual }
 
@@ -3591,6 +3593,10 @@ search-limit-scan = последовательный просмотр табли
    *[other] {" "}(нет индекса: { $ddl })
  }
 search-limit-checkpoints = контрольные точки
+search-limit-conflicts = конфликты транзакций { $is_deadlock ->
+    [true] (взаимные блокировки)
+   *[false] (ошибки сериализации)
+ }
 search-limit-clients = число клиентов
 search-limit-client-cap = предел числа заявок в работе
 search-limit-feed = набор данных ленты { $feed }, который целиком помещается в кэш
@@ -3746,6 +3752,10 @@ search-do-scan = { $ddl ->
    *[other] Создайте индекс: { $ddl }.
  }
 search-do-checkpoints = Увеличьте `max_wal_size`, чтобы контрольные точки были реже; `wal_compression` уменьшает записи полных страниц после них.
+search-do-conflicts = { $is_deadlock ->
+    [true] Блокируйте строки во всех транзакциях в одном порядке и сократите транзакции.
+   *[false] Сократите транзакции, читайте меньше строк через индексы, возьмите более слабый уровень изоляции, если это допускают правила приложения, или чаще повторяйте неудавшиеся транзакции (`max_tries`).
+ }
 search-do-clients = Возьмите больше клиентов или открытую модель.
 search-do-feed = Возьмите ленту, значения которой охватывают запрашиваемые данные.
 search-do-host = Дайте стенду больше ЦП или перенесите генератор на другую машину.
@@ -3974,16 +3984,27 @@ failover-outage-none = { $is_new ->
    *[false] подключённому клиенту
  }{"\u00A0"}— без перерыва
 
+# `result`, `node`, `at`: первый отличающийся результат; их нет, если такого не было.
+failover-invariant = { $result ->
+    [none] { $readings ->
+        [0] Результат инварианта { $query } не прочитан ни разу. До нагрузки он был { $expected }.
+       *[other] { $query }: во всех чтениях ({ $readings }) результат { $expected }.
+    }
+   *[other] { $query }: через { $at } сервер { $node } вернул { $result } вместо { $expected }. Результат отличался в { $violations } из { $readings } чтений.
+ }
+
 failover-conclusion-kept = соблюдено
 failover-conclusion-violated = нарушено
 failover-conclusion-unknown = не доказано
 
 failover-anomaly-lost = потерянные записи
 failover-anomaly-hole = пропуски
+failover-anomaly-invariant = нарушения инвариантов
 failover-anomaly-flicker = непостоянные записи
 failover-anomaly-false-failure = ложные отказы
 failover-anomaly-phantom = фантомы
 failover-anomaly-duplicate = дубликаты
+failover-anomaly-reordered = переставленные записи
 failover-anomaly-split-brain = записи на прежнем основном сервере
 failover-anomaly-diverged = разошедшиеся записи
 failover-anomaly-wrong-promotion = ошибочные повышения
@@ -3994,10 +4015,12 @@ failover-anomaly-old-timeline = потери, оставшиеся на преж
 failover-anomaly-retry = дубликаты из-за повторов
 failover-meaning-lost = исчезли, хотя настройки обещали сохранить их или ничто не объясняет потерю
 failover-meaning-hole = исчезли, хотя есть запись, начатая позже на том же сервере
+failover-meaning-invariant = результаты инварианта, которые отличаются от результата до нагрузки
 failover-meaning-flicker = в одном чтении есть, в другом нет, хотя между ними ничего не происходило
 failover-meaning-false-failure = отклонены, но есть
 failover-meaning-phantom = есть, хотя никогда не отправлялись
 failover-meaning-duplicate = есть несколько раз после единственной попытки
+failover-meaning-reordered = стоят в списке после записи, которая отправлена лишь после их подтверждения
 failover-meaning-split-brain = подтверждены прежним основным сервером, когда другой сервер уже принимал записи
 failover-meaning-diverged = исчезли на основном сервере, но есть на реплике, которая следует за ним
 failover-meaning-wrong-promotion = повышена реплика, у которой могло не хватать записей
@@ -4041,6 +4064,7 @@ failover-doubt-promise-unknown = неизвестно, что было обещ�
    *[other] { $writes } исчезнувших записях
  }
 failover-doubt-promise-changed = записи потеряны во время смены обещания
+failover-doubt-invariant = ни один сервер не вернул результат инварианта
 failover-doubt-fsync = на сервере выключен `fsync`: сбой его операционной системы может потерять любую запись
 failover-doubt-no-fault = ни один сбой не внесён
 failover-doubt-no-control = не было положительного контроля
@@ -4127,6 +4151,7 @@ failover-read-back = { $node }: { $phase } прочитано { $tokens ->
 failover-read-after-load = после нагрузки
 failover-read-after-rejoin = после возврата прежнего основного сервера
 failover-read-after-restart = после перезапуска всех серверов
+failover-no-invariant = до нагрузки не удалось прочитать инварианты: { $error }
 failover-no-monitor = не удаётся наблюдать за серверами: { $error }
 failover-ledger-not-written = не удаётся записать журнал записей: { $error }
 failover-ledger-ended = журнал записей закончился раньше нагрузки: { $error }
@@ -5203,6 +5228,15 @@ experiment-control-after = для положительного контроля 
     .help = напишите `at` без `after` или `control: false`
 experiment-control-early = положительный контроль блокирует репликацию за `500ms` до этого сбоя
     .help = напишите `at: 500ms` или позже либо `control: false`
+experiment-invariant-ledger = для `invariants` нужна операция с `ledger`
+    .help = добавьте `ledger: SELECT token FROM …` операции, которая записывает `:token`
+experiment-invariant-command = в этом инварианте есть метакоманда pgbench
+    .help = напишите один запрос, например `SELECT sum(balance) FROM accounts`
+experiment-invariant-query = в этом инварианте { $count ->
+    [0] нет запроса
+   *[other] несколько операторов: { $count }
+ }
+    .help = напишите один запрос, например `SELECT sum(balance) FROM accounts`
 experiment-ledger-command = в `ledger` есть метакоманда pgbench
     .help = напишите один запрос с одним столбцом, например `SELECT token FROM payments`
 experiment-ledger-query = в `ledger` { $count ->

@@ -38,6 +38,9 @@ pub fn render(
         let timeline = server.timeline.to_string();
         out += &line("  ", &say!(lang, "judge-server", address = sanitise_line(&server.address), timeline));
     }
+    for invariant in &verdict.invariants {
+        out += &line("  ", &lang.invariant(invariant));
+    }
     for anomaly in &verdict.anomalies {
         out += &line("  - ", &anomaly_text(anomaly, lang));
     }

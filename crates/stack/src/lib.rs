@@ -19,6 +19,7 @@ pub mod host;
 pub mod http;
 pub mod https_client;
 pub mod interrupt;
+pub mod invariants;
 pub mod limits;
 mod listener;
 pub mod location;

@@ -11,13 +11,14 @@ pub use names::{anomaly_name, conclusion_name, reason_name};
 
 use super::{judge, replication};
 use model::durability::{
-    AnomalyKind, Conclusion, ControlResult, DurabilityHistory, DurabilityVerdict, FaultEvent, LedgerEnd,
-    LedgerEntry, PromiseChange, PromotionDecision, ReadBack, RoleSample, ServerId, ServerInstance,
-    StandbyPosition, SynchronousStandbys, WriteAttempt, WriteKey,
+    AnomalyKind, Conclusion, ControlResult, DurabilityHistory, DurabilityVerdict, FaultEvent,
+    InvariantReadings, InvariantViolation, LedgerEnd, LedgerEntry, PromiseChange, PromotionDecision,
+    ReadBack, RoleSample, ServerId, ServerInstance, StandbyPosition, SynchronousStandbys, WriteAttempt,
+    WriteKey,
 };
 use std::collections::BTreeMap;
 use std::fmt;
-use words::Words;
+use words::{FoundKeys, Words};
 
 /// Evidence of a trial, and the expected verdict.
 #[derive(Debug)]
@@ -50,6 +51,7 @@ pub enum Notation {
     Fault,
     Promote,
     Read,
+    Value,
     Server,
     Expect,
     Reason,
@@ -153,7 +155,9 @@ struct HistoryParser {
     history: DurabilityHistory,
     writes: Vec<WriteAttempt>,
     /// Reads with their keys, which are stored when all sessions are known.
-    reads: Vec<(ReadBack, Vec<(WriteKey, bool)>)>,
+    reads: Vec<(ReadBack, FoundKeys)>,
+    /// Results of the invariant.
+    results: Vec<InvariantViolation>,
     servers: Vec<ServerInstance>,
     /// Names of the servers, and names of the systems; the first system has no name.
     server_names: Vec<String>,
@@ -253,8 +257,16 @@ impl HistoryParser {
                 let in_recovery = parse_role(words.next(Notation::Read)?)?;
                 let keys = words::keys(words.rest())?;
                 let keys_found = Default::default();
-                let read = ReadBack { started: at, identified: ended, server, in_recovery, keys: keys_found };
+                let lists = Vec::new();
+                let read =
+                    ReadBack { started: at, identified: ended, server, in_recovery, keys: keys_found, lists };
                 self.reads.push((read, keys));
+            }
+            "value" => {
+                let node = words.next(Notation::Value)?.to_owned();
+                self.server(&node)?;
+                let result = words.rest().to_owned();
+                self.results.push(InvariantViolation { at, node, result });
             }
             other => return Err((other.to_owned(), Notation::Event)),
         }
@@ -310,9 +322,11 @@ impl HistoryParser {
         let reserved = vec![RESERVED; sessions as usize];
         for (mut read, keys) in self.reads {
             read.keys = model::durability::KeySet::new(&reserved);
-            keys.into_iter().for_each(|(key, authentic)| read.keys.add(key, authentic));
+            keys.all.into_iter().for_each(|(key, authentic)| read.keys.add(key, authentic));
+            read.lists = keys.lists;
             self.history.read_backs.push(read);
         }
+        self.history.invariants = invariant(self.results).into_iter().collect();
         let history = &mut self.history;
         history.promises.sort_by_key(|it| it.at);
         history.samples.sort_by_key(|it| it.at);
@@ -324,6 +338,18 @@ impl HistoryParser {
         let expected = self.expected.map(|it| ExpectedVerdict { reasons, ..it });
         HistoryFile { history: self.history, entries, expected }
     }
+}
+
+/// Readings of the invariant of a history. The earliest result is the expected one.
+fn invariant(mut results: Vec<InvariantViolation>) -> Option<InvariantReadings> {
+    results.sort_by_key(|it| it.at);
+    let expected = results.first()?.result.clone();
+    let readings = results.len() as u64 - 1;
+    let mut violations = results.into_iter().filter(|it| it.result != expected);
+    let first = violations.next();
+    let count = first.iter().count() + violations.count();
+    let query = "value".to_owned();
+    Some(InvariantReadings { query, expected, readings, violations: count as u64, first })
 }
 
 /// Index of a name. A new name is appended.

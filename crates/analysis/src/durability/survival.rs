@@ -13,7 +13,7 @@ use crate::verdict::failover_objective::{self, FailoverFigures};
 use model::Nanos;
 use model::durability::{
     AccessKind, Anomaly, AnomalyKind, ClientKind, ClientOutage, Conclusion, DurabilityVerdict, EXAMPLES,
-    InconclusiveReason, RecoveryPoint, WriteCounts,
+    InconclusiveReason, InvariantReadings, RecoveryPoint, WriteCounts,
 };
 use model::fault_injection::{
     ControlSummary, DurationRange, FailoverResult, FaultInjection, InjectedFault, OutageSummary,
@@ -118,6 +118,7 @@ pub fn cell_result(
         anomalies: merge_anomalies(&verdicts),
         doubts,
         recovery_point: worst_recovery_point(&verdicts),
+        invariants: merge_invariants(&verdicts),
         outage: connected.map(|it| it.duration),
         outages,
         promoted: times(&|it| durations_since_fault(it, |promoted| Some(promoted.at))),
@@ -279,6 +280,22 @@ fn merge_anomalies(verdicts: &[&DurabilityVerdict]) -> Vec<Anomaly> {
         known.examples.extend(anomaly.examples.iter().take(room));
     }
     all.into_values().collect()
+}
+
+/// Readings of each invariant in all trials. The first violation is that of the first trial with one.
+fn merge_invariants(verdicts: &[&DurabilityVerdict]) -> Vec<InvariantReadings> {
+    let mut all: Vec<InvariantReadings> = Vec::new();
+    for readings in verdicts.iter().flat_map(|it| &it.invariants) {
+        match all.iter_mut().find(|it| it.query == readings.query) {
+            Some(known) => {
+                known.readings += readings.readings;
+                known.violations += readings.violations;
+                known.first = known.first.take().or_else(|| readings.first.clone());
+            }
+            None => all.push(readings.clone()),
+        }
+    }
+    all
 }
 
 /// Recovery point of the trial with the most losses. If several trials have equally many losses, the first of them

@@ -69,6 +69,11 @@ impl<'a> TrustedReads<'a> {
         self.reads.last().filter(|it| it.started >= at).map(|it| it.keys.contains(key))
     }
 
+    /// Lists that the last read found.
+    pub fn lists(&self) -> &'a [Vec<WriteKey>] {
+        self.reads.last().map_or(&[], |it| &it.lists)
+    }
+
     /// True if any read that began after `at` did not find the row.
     pub fn was_absent(&self, key: WriteKey, at: Nanos) -> bool {
         self.reads.iter().any(|it| it.started >= at && !it.keys.contains(key))

@@ -71,7 +71,7 @@ pub struct Operation {
     pub target: Option<ServerTarget>,
     /// Query with one column that returns the tokens that this operation has written. The variable `token` has a new value
     /// in each execution. After the load, every acknowledged token must be present.
-    pub ledger: Option<String>,
+    pub ledger: Option<Ledger>,
     /// Check before the first trial: the server prepares the statements, and one client executes the operation once.
     /// Default: `true`.
     pub preflight: Option<bool>,
@@ -193,6 +193,23 @@ pub struct Expect {
     pub contains: Option<OneOrMany<String>>,
     /// Text that the body must not contain, or a list of texts.
     pub not_contains: Option<OneOrMany<String>>,
+}
+
+/// Query whose rows contain one token each, or query of lists.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum Ledger {
+    Rows(String),
+    Lists(LedgerLists),
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LedgerLists {
+    /// Query with one column, each value of which is a list: a text to which the operation appends tokens. Their order is
+    /// checked too.
+    pub list: String,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -8,7 +8,7 @@ use crate::diagnostic::quote;
 use crate::file;
 use crate::template::is_name;
 use model::message;
-use model::plan::{NodeKind, Operation, OperationKind};
+use model::plan::{LedgerQuery, NodeKind, Operation, OperationKind};
 
 /// Variable with a new value each time the operation begins.
 const TOKEN: &str = "token";
@@ -22,13 +22,14 @@ impl SetupBuilder<'_> {
         operation: &file::Operation,
         variables: &mut Variables,
         context: &Context<'_>,
-    ) -> Option<String> {
-        let written = operation.ledger.as_deref()?;
-        let ledger_path = format!("{path}.ledger");
-        let is_command = |it: &str| it.trim_start().starts_with('\\');
+    ) -> Option<LedgerQuery> {
+        let (written, ledger_path) = match operation.ledger.as_ref()? {
+            file::Ledger::Rows(query) => (query, format!("{path}.ledger")),
+            file::Ledger::Lists(lists) => (&lists.list, format!("{path}.ledger.list")),
+        };
         let all: Vec<String> = statements(written).into_iter().filter(|it| !it.trim().is_empty()).collect();
         match all.as_slice() {
-            _ if written.lines().any(is_command) => {
+            _ if has_command(written) => {
                 self.report(&ledger_path, message!("experiment-ledger-command"));
             }
             [_] => {}
@@ -47,13 +48,32 @@ impl SetupBuilder<'_> {
             self.second_token(&format!("{path}.feed"));
         }
         variables.add(TOKEN);
-        let mut query =
-            written.trim().trim_end_matches(|it: char| it == ';' || it.is_whitespace()).to_owned();
+        let mut query = without_semicolon(written).to_owned();
         if query.contains("--") {
             // A trailing comment must not hide the text appended to the query.
             query.push('\n');
         }
-        Some(query)
+        Some(match operation.ledger {
+            Some(file::Ledger::Lists(_)) => LedgerQuery::Lists { list: query },
+            _ => LedgerQuery::Rows(query),
+        })
+    }
+
+    /// Queries whose results must not change, without their semicolons.
+    pub(super) fn invariants(&mut self, written: &[String], operations: &[Operation]) -> Vec<String> {
+        if !written.is_empty() && operations.iter().all(|it| it.ledger.is_none()) {
+            self.report("invariants", message!("experiment-invariant-ledger"));
+        }
+        for (index, query) in written.iter().enumerate() {
+            let path = format!("invariants[{index}]");
+            let count = statements(query).iter().filter(|it| !it.trim().is_empty()).count();
+            if has_command(query) {
+                self.report(&path, message!("experiment-invariant-command"));
+            } else if count != 1 {
+                self.report(&path, message!("experiment-invariant-query", count));
+            }
+        }
+        written.iter().map(|it| without_semicolon(it).to_owned()).collect()
     }
 
     /// Checks that an operation with a ledger writes the token and does not redefine the variable.
@@ -120,6 +140,15 @@ impl SetupBuilder<'_> {
     fn second_token(&mut self, at: &str) {
         self.report(at, message!("experiment-ledger-second-token"));
     }
+}
+
+/// True if a line of the text is a meta-command of pgbench.
+fn has_command(text: &str) -> bool {
+    text.lines().any(|it| it.trim_start().starts_with('\\'))
+}
+
+fn without_semicolon(query: &str) -> &str {
+    query.trim().trim_end_matches(|it: char| it == ';' || it.is_whitespace())
 }
 
 /// True if a script sets the variable `token`.

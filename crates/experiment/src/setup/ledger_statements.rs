@@ -7,7 +7,7 @@ use super::operations::statements;
 use crate::diagnostic::quote;
 use model::message;
 use model::message::Message;
-use model::plan::{Operation, OperationKind};
+use model::plan::{LedgerQuery, Operation, OperationKind};
 
 /// Reasons why the ledgers of `all` would report violations that are none, with the index of the operation.
 pub(super) fn find_conflicts(all: &[Operation]) -> Vec<(usize, Message)> {
@@ -31,7 +31,7 @@ pub(super) fn find_conflicts(all: &[Operation]) -> Vec<(usize, Message)> {
             }
         }
         let overwrites =
-            parsed.iter().find_map(|it| overwriting_clause(it, operation.ledger.is_some(), &ledgers));
+            parsed.iter().find_map(|it| overwriting_clause(it, operation.ledger.as_ref(), &ledgers));
         messages.extend(
             overwrites
                 .map(|statement| message!("experiment-ledger-update", operation = name.clone(), statement)),
@@ -51,15 +51,19 @@ struct LedgerTable {
     name: String,
     /// Words between SELECT and FROM, which include the columns with tokens.
     columns: Vec<String>,
+    /// True if the values are lists, to which operations may append.
+    is_list: bool,
 }
 
 impl LedgerTable {
     fn from_operation(operation: &Operation) -> Option<Vec<LedgerTable>> {
-        let words = tokens(statements(operation.ledger.as_ref()?).first()?);
+        let ledger = operation.ledger.as_ref()?;
+        let words = tokens(statements(ledger.text()).first()?);
         let columns: Vec<String> = words.iter().skip(1).take_while(|it| *it != "from").cloned().collect();
         let follows = |pair: &[String]| matches!(pair[0].as_str(), "from" | "join").then(|| pair[1].clone());
         let names = words.windows(2).filter_map(follows).filter(|it| it != "(");
-        Some(names.map(|name| LedgerTable { name, columns: columns.clone() }).collect())
+        let is_list = ledger.is_list();
+        Some(names.map(|name| LedgerTable { name, columns: columns.clone(), is_list }).collect())
     }
 
     /// True for the same table. A name without a schema may be in any schema.
@@ -125,13 +129,17 @@ fn token_rows(words: &[String]) -> usize {
     rows.max(selected)
 }
 
-/// Clause with which a statement overwrites tokens. `writes` is true if the statement belongs to an operation with a
-/// ledger.
-fn overwriting_clause(words: &[String], writes: bool, ledgers: &[LedgerTable]) -> Option<&'static str> {
+/// Clause with which a statement overwrites tokens. `own` is the ledger of its operation. If this is a list, statements may
+/// write a token into a column that keeps its contents.
+fn overwriting_clause(
+    words: &[String],
+    own: Option<&LedgerQuery>,
+    ledgers: &[LedgerTable],
+) -> Option<&'static str> {
     const CLAUSES: [&str; 8] =
         ["insert", "update", "delete", "select", "values", "where", "set", "returning"];
     let has = |word: &str| words.iter().any(|it| it == word);
-    let token = words.iter().position(|it| it == ":token").filter(|_| writes);
+    let token = words.iter().position(|it| it == ":token").filter(|_| own.is_some_and(|it| !it.is_list()));
     if let Some(token) = token {
         if has("merge") && (has("update") || has("delete")) {
             return Some("MERGE … UPDATE");
@@ -151,8 +159,30 @@ fn overwriting_clause(words: &[String], writes: bool, ledgers: &[LedgerTable]) -
     let set = words.iter().skip(update).skip_while(|it| *it != "set").skip(1);
     let assigned: Vec<&String> =
         set.take_while(|it| !matches!(it.as_str(), "where" | "from" | "returning")).collect();
-    let overwrites = |pair: &[&String]| pair[1] == "=" && table.columns.contains(pair[0]);
-    assigned.windows(2).any(overwrites).then_some("UPDATE … SET")
+    let overwrites = |at: usize| {
+        let column = assigned[at];
+        let is_assignment = assigned.get(at + 1).is_some_and(|it| *it == "=");
+        is_assignment
+            && table.columns.contains(column)
+            && !(table.is_list && keeps(column, &assigned[at + 2..]))
+    };
+    (0..assigned.len()).any(overwrites).then_some("UPDATE … SET")
+}
+
+/// True if an assigned expression contains the column itself. `words` begin with the expression, which a comma outside of
+/// brackets ends.
+fn keeps(column: &str, words: &[&String]) -> bool {
+    let mut depth = 0;
+    for word in words {
+        match word.as_str() {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            "," if depth == 0 => return false,
+            name if name.rsplit('.').next() == column.rsplit('.').next() => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Table of a ledger from which a statement deletes rows.
@@ -171,7 +201,7 @@ mod tests {
 
     /// Checks the messages about a second operation, next to one that writes tokens into `app.t`.
     fn check(sql: &str, has_ledger: bool, expected: &[&str]) {
-        let ledger = |has: bool| has.then(|| "SELECT token FROM app.t".to_owned());
+        let ledger = |has: bool| has.then(|| LedgerQuery::Rows("SELECT token FROM app.t".to_owned()));
         let first =
             Operation { ledger: ledger(true), ..Operation::script("a", 1, "INSERT INTO t VALUES (:token)") };
         let second = Operation { ledger: ledger(has_ledger), ..Operation::script("b", 1, sql) };
@@ -244,6 +274,29 @@ mod tests {
             ("INSERT INTO t VALUES ('a'), ('b')", None),
         ] {
             check(sql, false, expected.as_slice());
+        }
+    }
+
+    #[test]
+    fn lists_may_grow_but_not_shrink() {
+        for (sql, expected) in [
+            ("UPDATE t SET log = log || ' ' || :token WHERE id = 1", &[][..]),
+            ("UPDATE t SET n = 1, log = concat(t.log, :token), m = 2 WHERE id = 1", &[]),
+            ("UPDATE t SET log = array_append(log, :token) WHERE id = 1", &[]),
+            (
+                "INSERT INTO t VALUES (1, :token) ON CONFLICT (id) DO UPDATE SET log = t.log || excluded.log",
+                &[],
+            ),
+            ("UPDATE t SET log = :token, n = log WHERE id = 1", &["update"]),
+            ("UPDATE t SET log = left(:token, 9) WHERE log = ''", &["update"]),
+            ("DELETE FROM t; INSERT INTO t VALUES (1, :token)", &["delete"]),
+            ("UPDATE t SET log = log || :token; INSERT INTO t VALUES (:token), (:token)", &["token-twice"]),
+        ] {
+            let ledger = Some(LedgerQuery::Lists { list: "SELECT log FROM app.t".to_owned() });
+            let found = find_conflicts(&[Operation { ledger, ..Operation::script("a", 1, sql) }]);
+            let ids: Vec<&str> =
+                found.iter().map(|it| it.1.id.trim_start_matches("experiment-ledger-")).collect();
+            assert_eq!(ids, expected, "{sql}");
         }
     }
 

@@ -44,7 +44,18 @@ impl Token {
 
     /// First token within a text; `None` if there is none.
     pub fn find(text: &[u8]) -> Option<Token> {
-        text.windows(Token::LENGTH).find_map(parse)
+        Token::find_all(text).next()
+    }
+
+    /// All tokens within a text, in order. They do not overlap.
+    pub fn find_all(text: &[u8]) -> impl Iterator<Item = Token> {
+        let mut rest = text;
+        std::iter::from_fn(move || {
+            let (at, token) =
+                rest.windows(Token::LENGTH).enumerate().find_map(|(at, it)| Some((at, parse(it)?)))?;
+            rest = &rest[at + Token::LENGTH..];
+            Some(token)
+        })
     }
 
     #[inline]
@@ -191,6 +202,18 @@ mod tests {
         check(&format!("00000000.0000000000000000.{text}"), expected);
         check(&format!("{text}.{other}"), expected);
         check(&format!("{other}{text}"), Some(key(9, 10)));
+    }
+
+    #[test]
+    fn finds_all_tokens_of_a_list() {
+        let keys = [key(7, 8), key(9, 10), key(7, 9)];
+        let texts = keys.map(|key| Token::new(key, SECRET).to_text());
+        for separator in ["", ",", "\",\"", " 1.2.3 "] {
+            let list = texts.join(separator.as_bytes());
+            let found: Vec<WriteKey> = Token::find_all(&list).map(|it| it.key).collect();
+            assert_eq!(found, keys, "{separator:?}");
+            assert_eq!(Token::find_all(&list[1..]).count(), 2, "a damaged token does not hide the others");
+        }
     }
 
     #[test]

@@ -23,9 +23,8 @@ pub struct Operation {
     pub sets: Vec<(String, String)>,
     /// PostgreSQL server that receives the operation's SQL, if there are several.
     pub target: SqlTarget,
-    /// Query with one column, whose values contain the tokens that this operation wrote. The variable `token` has a new
-    /// value for each execution.
-    pub ledger: Option<String>,
+    /// Query that reads back what this operation wrote. The variable `token` has a new value for each execution.
+    pub ledger: Option<LedgerQuery>,
     /// True if the operation is checked before the first trial: its statements are prepared, and it is executed once.
     pub preflight: bool,
     /// Headers and expected response of all requests of ammunition.
@@ -45,6 +44,28 @@ pub struct AmmoDetails {
 impl AmmoDetails {
     pub fn is_empty(&self) -> bool {
         *self == AmmoDetails::default()
+    }
+}
+
+/// Query with one column, whose values contain tokens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum LedgerQuery {
+    /// Each value contains one token.
+    Rows(String),
+    /// Each value is a list of tokens, in the order in which they were appended.
+    Lists { list: String },
+}
+
+impl LedgerQuery {
+    pub fn text(&self) -> &str {
+        match self {
+            LedgerQuery::Rows(text) | LedgerQuery::Lists { list: text } => text,
+        }
+    }
+
+    pub fn is_list(&self) -> bool {
+        matches!(self, LedgerQuery::Lists { .. })
     }
 }
 
@@ -74,7 +95,7 @@ struct StoredOperation {
     #[serde(default, alias = "to")]
     target: SqlTarget,
     #[serde(default)]
-    ledger: Option<String>,
+    ledger: Option<LedgerQuery>,
     #[serde(default = "preflight_default")]
     preflight: bool,
     #[serde(default)]

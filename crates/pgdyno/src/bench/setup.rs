@@ -144,6 +144,7 @@ fn record(
         objectives: options.objectives.clone(),
         stop_rules: Vec::new(),
         faults: Vec::new(),
+        invariants: Vec::new(),
         hooks: Hooks::default(),
     };
     let words =

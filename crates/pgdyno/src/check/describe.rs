@@ -306,7 +306,8 @@ pub fn describe_fault(fault: &Fault, lang: &Lang) -> String {
 
 /// Ledgers of a setup, such as `write: SELECT token FROM payments`. Operations without a ledger are omitted.
 pub fn describe_ledgers(setup: &Setup) -> Vec<String> {
-    let line =
-        |operation: &Operation| Some(format!("{}: {}", operation.name, operation.ledger.as_ref()?.trim()));
+    let line = |operation: &Operation| {
+        Some(format!("{}: {}", operation.name, operation.ledger.as_ref()?.text().trim()))
+    };
     setup.operations.iter().filter_map(line).collect()
 }

@@ -33,6 +33,8 @@ pub fn overview(plan: &Plan, lang: &Lang) -> String {
     section(&mut out, &say!(lang, "check-load"), loads);
     let ledgers = cells.iter().flat_map(|cell| describe::describe_ledgers(&cell.setup));
     section(&mut out, &say!(lang, "check-ledger"), ledgers);
+    let invariants = cells.iter().flat_map(|cell| &cell.setup.invariants);
+    section(&mut out, &say!(lang, "check-invariants"), invariants.map(|it| it.trim().to_owned()));
     let hooks = cells.iter().flat_map(|cell| describe::describe_hooks(&cell.setup));
     section(&mut out, &say!(lang, "check-hooks"), hooks);
     let faults = ordinary.iter().flat_map(|cell| &cell.setup.faults);

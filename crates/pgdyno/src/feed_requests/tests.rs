@@ -98,6 +98,7 @@ fn setup(feeds: Vec<Feed>, kinds: &[(&str, OperationKind)], speed: f64, duration
         objectives: Vec::new(),
         stop_rules: Vec::new(),
         faults: Vec::new(),
+        invariants: Vec::new(),
         hooks: model::plan::Hooks::default(),
     }
 }

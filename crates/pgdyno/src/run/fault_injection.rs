@@ -25,10 +25,11 @@ use load::ledger::LedgerProducer;
 use model::fault_injection::{FaultInjection, PromotionRecord, ReadBackPhase};
 use model::message;
 use model::message::Message;
-use model::plan::{Fault, FaultAction, Operation, Setup};
+use model::plan::{Fault, FaultAction, LedgerQuery, Operation, Setup};
 use model::{Measurement, Nanos};
 use stack::chain::Chain;
 use stack::freshness::FreshnessProber;
+use stack::invariants::InvariantMonitor;
 use stack::roles::{self, DirectServer, RoleMonitor, RoleObservations, RolePeriod};
 use stack::sampler::Observation;
 use stack::supervisor::{NodeError, Supervisor};
@@ -50,7 +51,9 @@ pub struct FaultPlan<'a> {
     /// Directory of the experiment file, for commands of the user.
     directory: &'a Path,
     /// Read-back queries of the operations with a ledger.
-    queries: Vec<String>,
+    queries: Vec<LedgerQuery>,
+    /// Queries whose results must not change.
+    invariants: &'a [String],
     /// Secret that seals the tokens of these operations.
     pub secret: u64,
     /// Additional clients of the trial.
@@ -82,6 +85,7 @@ impl<'a> FaultPlan<'a> {
             faults,
             directory: &setup.hooks.directory,
             queries,
+            invariants: &setup.invariants,
             secret: random_secret(),
             probes: None,
         })
@@ -117,6 +121,7 @@ impl<'a> FaultPlan<'a> {
             SetupError::Failed(message!("failover-no-monitor", error = Message::from(&error)))
         })?;
         chain.check_attached_servers().map_err(super::test_bed::failed)?;
+        let invariants = self.start_invariants(&servers, &trial_clock)?;
         let loads: Vec<&LoadConfig> =
             [ready].into_iter().chain(self.probes.iter().flat_map(ClientProbes::writers)).collect();
         let (mut taps, recorder) = self.start_ledger(chain, &loads, (run, trial), clock)?;
@@ -162,6 +167,7 @@ impl<'a> FaultPlan<'a> {
             FaultRun {
                 injection: injection_result,
                 watcher,
+                invariants,
                 servers,
                 reader,
                 reads,
@@ -173,6 +179,21 @@ impl<'a> FaultPlan<'a> {
                 interrupted: hurried,
             },
         ))
+    }
+
+    /// Starts to read the invariants, if the setup has any.
+    fn start_invariants(
+        &self,
+        servers: &[DirectServer],
+        clock: &TrialClock,
+    ) -> Result<Option<InvariantMonitor>, SetupError> {
+        if self.invariants.is_empty() {
+            return Ok(None);
+        }
+        let clock = clock.clone();
+        let started = InvariantMonitor::start(self.invariants, servers, move || clock.now());
+        let failed = |it| SetupError::Failed(message!("failover-no-invariant", error = Message::from(&it)));
+        started.map(Some).map_err(failed)
     }
 
     /// Starts the ledger if one is required, and returns the producers for the load threads.
@@ -197,6 +218,8 @@ impl<'a> FaultPlan<'a> {
 pub struct FaultRun {
     injection: InjectionResult,
     watcher: RoleMonitor,
+    /// `None` if the setup has no invariants.
+    invariants: Option<InvariantMonitor>,
     servers: Vec<DirectServer>,
     reader: Option<LedgerReader>,
     /// Successful reads of the additional clients.
@@ -228,6 +251,7 @@ impl FaultRun {
             self.rejoin_primaries(test_bed);
         }
         let FaultRun { injection: mut injection_result, watcher, reader, trial_clock, ended, .. } = self;
+        let invariants = self.invariants.map_or(Vec::new(), InvariantMonitor::stop);
         let probed = ProbedClients { first_new_client: self.first_new_client, reads: self.reads };
         let watched = watcher.stop();
         let begun = trial_clock.window_start().unwrap_or_default();
@@ -243,7 +267,8 @@ impl FaultRun {
                 .find(matches_promotion)
                 .map(|it| trial_clock.since_begin(it.at));
         }
-        let judged = reader.map(|it| it.verdict(&injection_result, &watched, &probed, (begun, ended)));
+        let judged =
+            reader.map(|it| it.verdict(&injection_result, &watched, &probed, invariants, (begun, ended)));
         let judged = judged.transpose().map_err(to_setup_error)?;
         let (verdict, local_control) = judged.map_or((None, None), |it| (Some(it.verdict), it.local_control));
         Ok(FaultInjection { verdict, local_control, ..injection_result.injection })
@@ -359,8 +384,8 @@ fn to_setup_error(error: CommandError) -> SetupError {
 }
 
 /// Distinct read-back queries, because operations that write to the same table have equal queries.
-fn ledger_queries(operations: &[Operation]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
+fn ledger_queries(operations: &[Operation]) -> Vec<LedgerQuery> {
+    let mut all: Vec<LedgerQuery> = Vec::new();
     for ledger in operations.iter().filter_map(|it| it.ledger.as_ref()) {
         if !all.contains(ledger) {
             all.push(ledger.clone());
@@ -408,11 +433,13 @@ mod tests {
     #[test]
     fn reads_shared_queries_once() {
         let operation = |ledger: Option<&str>| {
-            let ledger = ledger.map(str::to_owned);
+            let ledger = ledger.map(|it| LedgerQuery::Rows(it.to_owned()));
             Operation { ledger, ..Operation::script("a", 1, "SELECT :token") }
         };
         let all =
             [Some("SELECT t FROM x"), None, Some("SELECT t FROM y"), Some("SELECT t FROM x")].map(operation);
-        assert_eq!(ledger_queries(&all), ["SELECT t FROM x", "SELECT t FROM y"]);
+        let queries = ledger_queries(&all);
+        let texts: Vec<&str> = queries.iter().map(LedgerQuery::text).collect();
+        assert_eq!(texts, ["SELECT t FROM x", "SELECT t FROM y"]);
     }
 }

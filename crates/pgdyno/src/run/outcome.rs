@@ -173,6 +173,7 @@ mod tests {
             anomalies: Vec::new(),
             doubts: Vec::new(),
             recovery_point: None,
+            invariants: Vec::new(),
             outage: None,
             outages: Vec::new(),
             promoted: None,

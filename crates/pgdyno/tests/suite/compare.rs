@@ -108,6 +108,7 @@ impl Run {
             objectives: Vec::new(),
             stop_rules: Vec::new(),
             faults: Vec::new(),
+            invariants: Vec::new(),
             hooks: Hooks::default(),
         };
         let label = |name: &str| match name {

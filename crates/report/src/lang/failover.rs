@@ -2,7 +2,9 @@
 
 use super::Lang;
 use crate::say;
-use model::durability::{AccessKind, AnomalyKind, ClientKind, Conclusion, InconclusiveReason, RecoveryPoint};
+use model::durability::{
+    AccessKind, AnomalyKind, ClientKind, Conclusion, InconclusiveReason, InvariantReadings, RecoveryPoint,
+};
 use model::fault_injection::{
     ControlSummary, DurationRange, FailoverResult, OutageSummary, PromotionRecord, ReadBackPhase,
     ReadBackRecord, RejoinRecord,
@@ -140,6 +142,24 @@ impl Lang {
         }
     }
 
+    /// Result of an invariant: a sentence with its full stop.
+    pub fn invariant(&self, invariant: &InvariantReadings) -> String {
+        let InvariantReadings { query, expected, readings, violations, first } = invariant;
+        let query = query.split_whitespace().collect::<Vec<_>>().join(" ");
+        let violation = first.as_ref();
+        say!(
+            self,
+            "failover-invariant",
+            query,
+            expected = expected.clone(),
+            readings = *readings,
+            violations = *violations,
+            result = violation.map(|it| it.result.clone()),
+            node = violation.map(|it| it.node.clone()),
+            at = violation.map(|it| self.time(it.at))
+        )
+    }
+
     pub fn conclusion(&self, conclusion: Conclusion) -> String {
         match conclusion {
             Conclusion::Kept => say!(self, "failover-conclusion-kept"),
@@ -153,10 +173,12 @@ impl Lang {
         match kind {
             AnomalyKind::Lost => say!(self, "failover-anomaly-lost"),
             AnomalyKind::Hole => say!(self, "failover-anomaly-hole"),
+            AnomalyKind::BrokenInvariant => say!(self, "failover-anomaly-invariant"),
             AnomalyKind::Flicker => say!(self, "failover-anomaly-flicker"),
             AnomalyKind::FalseFailure => say!(self, "failover-anomaly-false-failure"),
             AnomalyKind::Phantom => say!(self, "failover-anomaly-phantom"),
             AnomalyKind::Duplicate => say!(self, "failover-anomaly-duplicate"),
+            AnomalyKind::Reordered => say!(self, "failover-anomaly-reordered"),
             AnomalyKind::SplitBrain => say!(self, "failover-anomaly-split-brain"),
             AnomalyKind::Diverged => say!(self, "failover-anomaly-diverged"),
             AnomalyKind::WrongPromotion => say!(self, "failover-anomaly-wrong-promotion"),
@@ -173,10 +195,12 @@ impl Lang {
         match kind {
             AnomalyKind::Lost => say!(self, "failover-meaning-lost"),
             AnomalyKind::Hole => say!(self, "failover-meaning-hole"),
+            AnomalyKind::BrokenInvariant => say!(self, "failover-meaning-invariant"),
             AnomalyKind::Flicker => say!(self, "failover-meaning-flicker"),
             AnomalyKind::FalseFailure => say!(self, "failover-meaning-false-failure"),
             AnomalyKind::Phantom => say!(self, "failover-meaning-phantom"),
             AnomalyKind::Duplicate => say!(self, "failover-meaning-duplicate"),
+            AnomalyKind::Reordered => say!(self, "failover-meaning-reordered"),
             AnomalyKind::SplitBrain => say!(self, "failover-meaning-split-brain"),
             AnomalyKind::Diverged => say!(self, "failover-meaning-diverged"),
             AnomalyKind::WrongPromotion => say!(self, "failover-meaning-wrong-promotion"),
@@ -225,6 +249,7 @@ impl Lang {
             }
             InconclusiveReason::LostWhilePromiseChanged => say!(self, "failover-doubt-promise-changed"),
             InconclusiveReason::FsyncOff => say!(self, "failover-doubt-fsync"),
+            InconclusiveReason::InvariantNotRead => say!(self, "failover-doubt-invariant"),
             InconclusiveReason::NoFault => say!(self, "failover-doubt-no-fault"),
             InconclusiveReason::NoControl => say!(self, "failover-doubt-no-control"),
             InconclusiveReason::ControlLostNothing => say!(self, "failover-doubt-control-lossless"),

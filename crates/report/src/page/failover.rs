@@ -66,6 +66,14 @@ pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
         let text = |text, tone| Block::Text(Line { text, tone });
         blocks.push(Block::Text(line(case, failover)));
         blocks.extend(failover.recovery_point.map(|it| text(lang.recovery_point(&it), Tone::Plain)));
+        blocks.extend(failover.invariants.iter().map(|invariant| {
+            let tone = match invariant {
+                _ if invariant.violations > 0 => Tone::Bad,
+                _ if invariant.readings == 0 => Tone::Doubt,
+                _ => Tone::Good,
+            };
+            text(lang.invariant(invariant), tone)
+        }));
         blocks.extend(failover.objectives.iter().map(|objective| {
             let tone = match objective.verdict {
                 ObjectiveVerdict::Met => Tone::Good,

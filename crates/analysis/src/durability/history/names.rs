@@ -2,13 +2,15 @@
 
 use model::durability::{AnomalyKind, Conclusion, InconclusiveReason};
 
-pub(super) const ANOMALIES: [AnomalyKind; 14] = [
+pub(super) const ANOMALIES: [AnomalyKind; 16] = [
     AnomalyKind::Lost,
     AnomalyKind::Hole,
+    AnomalyKind::BrokenInvariant,
     AnomalyKind::Flicker,
     AnomalyKind::FalseFailure,
     AnomalyKind::Phantom,
     AnomalyKind::Duplicate,
+    AnomalyKind::Reordered,
     AnomalyKind::SplitBrain,
     AnomalyKind::Diverged,
     AnomalyKind::WrongPromotion,
@@ -19,7 +21,7 @@ pub(super) const ANOMALIES: [AnomalyKind; 14] = [
     AnomalyKind::DuplicateByRetry,
 ];
 
-pub(super) const REASONS: [&str; 19] = [
+pub(super) const REASONS: [&str; 20] = [
     "not_read_back",
     "newer_than_read_backs",
     "read_from_standby",
@@ -36,6 +38,7 @@ pub(super) const REASONS: [&str; 19] = [
     "promise_unknown",
     "lost_while_promise_changed",
     "fsync_off",
+    "invariant_not_read",
     "no_fault",
     "no_control",
     "control_lost_nothing",
@@ -59,10 +62,12 @@ pub fn anomaly_name(kind: AnomalyKind) -> &'static str {
     match kind {
         AnomalyKind::Lost => "lost",
         AnomalyKind::Hole => "hole",
+        AnomalyKind::BrokenInvariant => "broken_invariant",
         AnomalyKind::Flicker => "flicker",
         AnomalyKind::FalseFailure => "false_failure",
         AnomalyKind::Phantom => "phantom",
         AnomalyKind::Duplicate => "duplicate",
+        AnomalyKind::Reordered => "reordered",
         AnomalyKind::SplitBrain => "split_brain",
         AnomalyKind::Diverged => "diverged",
         AnomalyKind::WrongPromotion => "wrong_promotion",
@@ -96,6 +101,7 @@ pub fn reason_name(reason: &InconclusiveReason) -> &'static str {
         InconclusiveReason::PromiseUnknown { .. } => "promise_unknown",
         InconclusiveReason::LostWhilePromiseChanged => "lost_while_promise_changed",
         InconclusiveReason::FsyncOff => "fsync_off",
+        InconclusiveReason::InvariantNotRead => "invariant_not_read",
         InconclusiveReason::NoFault => "no_fault",
         InconclusiveReason::NoControl => "no_control",
         InconclusiveReason::ControlLostNothing => "control_lost_nothing",

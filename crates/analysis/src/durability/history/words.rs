@@ -64,25 +64,51 @@ pub(super) fn key(text: &str) -> LineResult<WriteKey> {
     Ok(WriteKey { session: session as u32, sequence })
 }
 
-/// Keys of a read, each with true unless its token is forged.
-pub(super) fn keys(text: &str) -> LineResult<Vec<(WriteKey, bool)>> {
-    let mut keys = Vec::new();
-    for word in text.split_whitespace() {
-        let (plain, authentic) = word.strip_suffix('!').map_or((word, true), |it| (it, false));
-        let (plain, times) = plain.split_once('x').unwrap_or((plain, "1"));
-        let (first, last) = plain.split_once('-').unwrap_or((plain, ""));
-        let first = key(first)?;
-        let last = if last.is_empty() { first.sequence } else { number(last, Notation::Key)? };
-        if last > HIGHEST {
-            return Err((word.to_owned(), Notation::Key));
-        }
-        for sequence in first.sequence..=last {
-            for _ in 0..number(times, Notation::Keys)?.min(HIGHEST) {
-                keys.push((WriteKey { sequence, ..first }, authentic));
+/// Rows that a read found.
+#[derive(Debug, Default)]
+pub(super) struct FoundKeys {
+    /// All keys, each with true unless its token is forged.
+    pub all: Vec<(WriteKey, bool)>,
+    /// Authentic keys of each list.
+    pub lists: Vec<Vec<WriteKey>>,
+}
+
+/// Keys of a read. `[` and `]` enclose a list.
+pub(super) fn keys(text: &str) -> LineResult<FoundKeys> {
+    let mut found = FoundKeys::default();
+    let mut list: Option<usize> = None;
+    let spaced = text.replace('[', " [ ").replace(']', " ] ");
+    for word in spaced.split_whitespace() {
+        let wrong_bracket = || (word.to_owned(), Notation::Keys);
+        match (word, list) {
+            ("[", None) => list = Some(found.all.len()),
+            ("]", Some(start)) => {
+                let authentic = found.all[start..].iter().filter(|it| it.1).map(|it| it.0);
+                found.lists.push(authentic.collect());
+                list = None;
             }
+            ("[", Some(_)) | ("]", None) => return Err(wrong_bracket()),
+            _ => add_keys(word, &mut found.all)?,
         }
     }
-    Ok(keys)
+    if list.is_some() { Err((String::new(), Notation::Keys)) } else { Ok(found) }
+}
+
+/// Adds the keys of one word, such as `0/2-9` or `0/3x2`.
+fn add_keys(word: &str, keys: &mut Vec<(WriteKey, bool)>) -> LineResult<()> {
+    let (plain, authentic) = word.strip_suffix('!').map_or((word, true), |it| (it, false));
+    let (plain, times) = plain.split_once('x').unwrap_or((plain, "1"));
+    let (first, last) = plain.split_once('-').unwrap_or((plain, ""));
+    let first = key(first)?;
+    let last = if last.is_empty() { first.sequence } else { number(last, Notation::Key)? };
+    if last > HIGHEST {
+        return Err((word.to_owned(), Notation::Key));
+    }
+    let times = number(times, Notation::Keys)?.min(HIGHEST);
+    for sequence in first.sequence..=last {
+        keys.extend((0..times).map(|_| (WriteKey { sequence, ..first }, authentic)));
+    }
+    Ok(())
 }
 
 /// Outcome and, for an error, its SQLSTATE.

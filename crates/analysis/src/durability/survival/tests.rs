@@ -28,6 +28,7 @@ fn verdict() -> DurabilityVerdict {
         anomalies: Vec::new(),
         doubts: vec![InconclusiveReason::NoControl],
         recovery_point: None,
+        invariants: Vec::new(),
         outages: vec![outage(0, ClientKind::Connected, 990, 3000)],
         failovers: 1,
         bound: 0.95,

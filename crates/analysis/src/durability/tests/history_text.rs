@@ -95,6 +95,7 @@ impl HistoryText {
                 server: answering,
                 in_recovery: false,
                 keys: rows,
+                lists: Vec::new(),
             });
         }
         text
@@ -179,10 +180,12 @@ fn kind_name(kind: AnomalyKind) -> &'static str {
     match kind {
         AnomalyKind::Lost => "lost",
         AnomalyKind::Hole => "hole",
+        AnomalyKind::BrokenInvariant => "broken invariant",
         AnomalyKind::Flicker => "flicker",
         AnomalyKind::FalseFailure => "false failure",
         AnomalyKind::Phantom => "phantom",
         AnomalyKind::Duplicate => "duplicate",
+        AnomalyKind::Reordered => "reordered",
         AnomalyKind::SplitBrain => "split brain",
         AnomalyKind::WrongPromotion => "wrong promotion",
         AnomalyKind::LostAmbiguous => "lost while the promise changed",
@@ -212,6 +215,7 @@ fn doubt_name(reason: &InconclusiveReason) -> String {
         InconclusiveReason::PromiseUnknown { count } => format!("promise unknown {count}"),
         InconclusiveReason::LostWhilePromiseChanged => "while promise changed".to_owned(),
         InconclusiveReason::FsyncOff => "fsync off".to_owned(),
+        InconclusiveReason::InvariantNotRead => "invariant not read".to_owned(),
         InconclusiveReason::NoFault => "no fault".to_owned(),
         InconclusiveReason::NoControl => "no control".to_owned(),
         InconclusiveReason::ControlLostNothing => "control lost nothing".to_owned(),

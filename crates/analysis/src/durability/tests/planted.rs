@@ -376,6 +376,7 @@ fn finds_one_lost_write_in_a_million() {
             server: server.clone(),
             in_recovery: false,
             keys: rows,
+            lists: Vec::new(),
         }],
         control: Some(ControlResult { lost: 1 }),
         ..DurabilityHistory::default()

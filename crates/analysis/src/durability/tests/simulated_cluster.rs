@@ -42,7 +42,8 @@ impl RawRead {
         let mut rows = KeySet::new(reserved);
         self.rows.iter().for_each(|&(key, authentic)| rows.add(key, authentic));
         let (start, known, in_recovery) = (self.start, self.start, self.in_recovery);
-        ReadBack { started: start, identified: known, server: self.server.clone(), in_recovery, keys: rows }
+        let (server, lists) = (self.server.clone(), Vec::new());
+        ReadBack { started: start, identified: known, server, in_recovery, keys: rows, lists }
     }
 }
 

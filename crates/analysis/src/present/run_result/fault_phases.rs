@@ -204,6 +204,7 @@ mod tests {
             anomalies: Vec::new(),
             doubts: Vec::new(),
             recovery_point: None,
+            invariants: Vec::new(),
             outages,
             failovers: 1,
             bound: 0.95,

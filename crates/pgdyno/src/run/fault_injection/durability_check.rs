@@ -11,13 +11,13 @@ use analysis::durability::{judge, read_outages};
 use load::driver::Clock;
 use model::Nanos;
 use model::durability::{
-    ControlResult, DurabilityHistory, DurabilityVerdict, FaultEvent, KeySet, LedgerEntry, Promise,
-    PromiseChange, PromotionDecision, ReadBack, StandbyPosition, SynchronousStandbys, Token,
+    ControlResult, DurabilityHistory, DurabilityVerdict, FaultEvent, InvariantReadings, KeySet, LedgerEntry,
+    Promise, PromiseChange, PromotionDecision, ReadBack, StandbyPosition, SynchronousStandbys, Token,
 };
 use model::fault_injection::{InjectedFault, ReadBackPhase, ReadBackRecord};
 use model::message;
 use model::message::Message;
-use model::plan::{FaultAction, FaultScope, FaultTarget};
+use model::plan::{FaultAction, FaultScope, FaultTarget, LedgerQuery};
 use stack::chain;
 use stack::read_back::{ReadBackError, ReadTransaction};
 use stack::roles::{DirectServer, RoleObservations};
@@ -66,7 +66,7 @@ pub struct ProbedClients {
 pub struct LedgerReader {
     ledger: PathBuf,
     /// Queries, each with one column.
-    queries: Vec<String>,
+    queries: Vec<LedgerQuery>,
     secret: u64,
     /// Sequence numbers that sessions may have used, by session.
     reserved: Vec<u64>,
@@ -86,7 +86,7 @@ pub struct TrialVerdict {
 impl LedgerReader {
     pub fn new(
         ledger: PathBuf,
-        queries: Vec<String>,
+        queries: Vec<LedgerQuery>,
         secret: u64,
         first_control: Option<u32>,
     ) -> Result<LedgerReader, CommandError> {
@@ -138,27 +138,35 @@ impl LedgerReader {
     /// Reads all tokens of one server: those of the load, and those of the control. Also returns their number. The times
     /// are not set.
     fn read_keys(&self, mut snapshot: ReadTransaction) -> Result<([ReadBack; 2], u64), ReadBackError> {
-        let mut keys = [KeySet::new(&self.reserved), KeySet::new(&self.reserved)];
-        let mut count = 0;
-        for query in &self.queries {
-            snapshot.read_rows(query, |text| {
-                if let Some(token) = Token::find(text) {
-                    count += 1;
-                    let is_authentic = token.is_authentic(self.secret);
-                    let is_control = is_authentic && self.is_control(token.key.session);
-                    keys[usize::from(is_control)].add(token.key, is_authentic);
-                }
-            })?;
-        }
         let (server, in_recovery) = (snapshot.server.clone(), snapshot.in_recovery);
-        let reading = |keys| ReadBack {
+        let mut readings = [0, 1].map(|_| ReadBack {
             started: Nanos::ZERO,
             identified: Nanos::ZERO,
             server: server.clone(),
             in_recovery,
-            keys,
-        };
-        Ok((keys.map(reading), count))
+            keys: KeySet::new(&self.reserved),
+            lists: Vec::new(),
+        });
+        let mut count = 0;
+        for query in &self.queries {
+            let limit = if query.is_list() { usize::MAX } else { 1 };
+            snapshot.read_rows(query.text(), |text| {
+                let mut lists = [Vec::new(), Vec::new()];
+                for token in Token::find_all(text).take(limit) {
+                    count += 1;
+                    let is_authentic = token.is_authentic(self.secret);
+                    let is_control = is_authentic && self.is_control(token.key.session);
+                    readings[usize::from(is_control)].keys.add(token.key, is_authentic);
+                    if is_authentic {
+                        lists[usize::from(is_control)].push(token.key);
+                    }
+                }
+                for (reading, list) in readings.iter_mut().zip(lists).filter(|it| it.1.len() > 1) {
+                    reading.lists.push(list);
+                }
+            })?;
+        }
+        Ok((readings, count))
     }
 
     /// Durability verdict. `begun` is the start of the window and `load_ended` is the end of the load, by the ledger's
@@ -168,6 +176,7 @@ impl LedgerReader {
         injection_result: &InjectionResult,
         watched: &RoleObservations,
         clients: &ProbedClients,
+        invariants: Vec<InvariantReadings>,
         (begun, load_ended): (Nanos, Nanos),
     ) -> Result<TrialVerdict, CommandError> {
         let mut all = entries(&self.ledger)?;
@@ -187,6 +196,7 @@ impl LedgerReader {
             first_new_client: clients.first_new_client,
             load_ended,
             read_backs: load_readings,
+            invariants,
             control: None,
         };
         let path = &self.ledger;

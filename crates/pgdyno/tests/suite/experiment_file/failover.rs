@@ -51,11 +51,17 @@ fn cell_text(cell: &Cell) -> String {
 fn reads_ledgers() {
     let check = |operation: &str, expected: &str| {
         let plan = read("", operation, "").unwrap_or_else(|it| panic!("{operation}\n{}", printed(&it)));
-        assert_eq!(plan.experiment.cells[0].setup.operations[0].ledger.as_deref(), Some(expected));
+        let ledger = plan.experiment.cells[0].setup.operations[0].ledger.as_ref();
+        let text = ledger.map(|it| format!("{}{}", if it.is_list() { "list: " } else { "" }, it.text()));
+        assert_eq!(text.as_deref(), Some(expected));
     };
     check(WRITE, "SELECT token FROM t");
     check("a: { sql: \"SELECT f(:token)\", ledger: \"SELECT token FROM t ; \" }", "SELECT token FROM t");
     check("a: { sql: \"SELECT f(:token)\", ledger: \"SELECT ';' -- all\" }", "SELECT ';' -- all\n");
+    check(
+        "a: { sql: \"UPDATE t SET log = log || :token\", ledger: { list: SELECT log FROM t; } }",
+        "list: SELECT log FROM t",
+    );
     let without = read("", "a: { sql: SELECT 1 }", "").unwrap();
     assert_eq!(without.experiment.cells[0].setup.operations[0].ledger, None);
 }
@@ -116,10 +122,30 @@ fn reads_ledgers_of_services() {
     let text = text("", "a: { post: /x, json: { id: '${token}' }, ledger: SELECT token FROM t }", "");
     let plan = with_service(&text).unwrap_or_else(|it| panic!("{}", printed(&it)));
     let operation = &plan.experiment.cells[0].setup.operations[0];
-    assert_eq!(operation.ledger.as_deref(), Some("SELECT token FROM t"));
+    assert_eq!(operation.ledger.as_ref().map(model::plan::LedgerQuery::text), Some("SELECT token FROM t"));
     let without_postgres = text.replace("postgres: {}, ", "service: { url: \"http://127.0.0.1:1\" }");
     let message = printed(&reading(&without_postgres).expect_err("the ledger has no database"));
     assert!(message.contains("the stack has no PostgreSQL to read the ledger from"), "{message}");
+}
+
+#[test]
+fn reads_invariants() {
+    let plan = read("", WRITE, "invariants: [ 'SELECT sum(n) FROM t; ' ]")
+        .unwrap_or_else(|it| panic!("{}", printed(&it)));
+    assert_eq!(plan.experiment.cells[0].setup.invariants, ["SELECT sum(n) FROM t"]);
+    let check = |operation: &str, rest: &str, expected: &str| {
+        let message = printed(&read("", operation, rest).expect_err(rest));
+        assert!(message.contains(expected), "{rest}\n{message}");
+        assert_eq!(message.lines().count(), 1, "{rest}\n{message}");
+    };
+    check(WRITE, "invariants: [ '' ]", "this invariant contains no query; write one query");
+    check(WRITE, "invariants: [ SELECT 1, 'SELECT 1; SELECT 2' ]", "this invariant contains 2 statements");
+    check(WRITE, "invariants: [ '\\set x 1' ]", "this invariant contains a pgbench meta-command");
+    check(
+        "a: { sql: SELECT 1 }",
+        "invariants: [ SELECT 1 ]",
+        "`invariants` require an operation with a `ledger`",
+    );
 }
 
 #[test]

@@ -174,6 +174,82 @@ fn clients_find_the_new_primary_without_a_balancer() {
     workspace.await_cleanup();
 }
 
+/// Transfers between the accounts of a bank, and lists to which tokens are appended.
+const BANK: &str = r"
+dataset:
+  tables:
+    kept.accounts:
+      rows: 10
+      columns: { id: { generator: serial }, balance: { generator: { constant: '100' }, type: integer } }
+    kept.writes: { rows: 10, columns: { token: { generator: { constant: none }, type: text } } }
+    kept.lists: { rows: 4, columns: { id: { generator: serial }, log: { generator: { constant: '' }, type: text } } }
+operations:
+  transfer:
+    sql: |
+      \set from random(1, 10)
+      \set to random(1, 10)
+      BEGIN;
+      UPDATE kept.accounts SET balance = balance - 1 WHERE id = least(:from, :to);
+      UPDATE kept.accounts SET balance = balance + 1 WHERE id = greatest(:from, :to);
+      INSERT INTO kept.writes (token) VALUES (:token);
+      COMMIT;
+    ledger: SELECT token FROM kept.writes
+  append:
+    sql: |
+      \set id random(1, 4)
+      UPDATE kept.lists SET log = log || ',' || :token WHERE id = :id
+    ledger: { list: SELECT log FROM kept.lists }
+invariants: [ 'SELECT sum(balance) FROM kept.accounts' ]
+";
+
+#[test]
+fn transfers_keep_their_sum_and_lists_their_order_across_a_failover() {
+    let system = WRITES.split("dataset:").next().expect("the text has a first part");
+    let rest = "
+load: { model: closed, clients: 4, duration: 8s, timeout: 5s }
+faults: [ { at: 2s, kill: primary } ]
+find: { failover: { times: 1, control: true } }
+";
+    let workspace = Workspace::new("bank", &format!("{system}{BANK}{rest}"));
+    let ended = workspace.run(&["--json"]);
+    let [survival] = &survivals(&ended)[..] else { panic!("one cell is no control: {}", ended.err) };
+    let survival_text = survival.to_string();
+    assert_eq!(survival["conclusion"], "kept", "{survival_text}");
+    let invariant = &survival["invariants"][0];
+    assert_eq!(
+        (&invariant["expected"], &invariant["violations"]),
+        (&"1000".into(), &0.into()),
+        "{invariant}"
+    );
+    // Three servers are read five times a second, and after the load.
+    assert!(invariant["readings"].as_u64() > Some(30), "{invariant}");
+    workspace.await_cleanup();
+}
+
+/// Transfers in two transactions, and tokens that are put before the others.
+#[test]
+fn torn_transfers_and_reordered_lists_are_found() {
+    let bank =
+        BANK.replace("BEGIN;", "").replace("COMMIT;", "").replace("log || ',' || :token", ":token || log");
+    let text =
+        format!("stack: {{ postgres: {{}} }}\n{bank}load: {{ model: closed, clients: 4, duration: 3s }}\n");
+    let workspace = Workspace::new("torn", &text);
+    let ended = workspace.run(&["--json"]);
+    let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.err) };
+    let survival_text = survival.to_string();
+    assert_eq!(
+        (&survival["conclusion"], ended.status.code()),
+        (&"broken".into(), Some(99)),
+        "{survival_text}"
+    );
+    let anomalies = survival["anomalies"].as_array().cloned().unwrap_or_default();
+    let kinds: Vec<&str> = anomalies.iter().filter_map(|it| it["kind"].as_str()).collect();
+    assert_eq!(kinds, ["broken_invariant", "reordered"], "{survival_text}");
+    let first = &survival["invariants"][0]["first"];
+    assert_eq!(first["node"], "postgres", "{survival_text}");
+    assert_ne!(first["result"], "1000", "{survival_text}");
+}
+
 /// The leader key's TTL is twenty seconds.
 #[test]
 fn fails_over_with_patroni() {

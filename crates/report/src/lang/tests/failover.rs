@@ -4,8 +4,8 @@ use super::*;
 use crate::lang::failover::FaultKind;
 use model::EventKind;
 use model::durability::{
-    AccessKind, Anomaly, AnomalyKind, ClientKind, Conclusion, InconclusiveReason, RecoveryPoint, ServerId,
-    WriteCounts,
+    AccessKind, Anomaly, AnomalyKind, ClientKind, Conclusion, InconclusiveReason, InvariantReadings,
+    InvariantViolation, RecoveryPoint, ServerId, WriteCounts,
 };
 use model::fault_injection::{
     ControlSummary, DurationRange, FailoverResult, OutageSummary, PromotionRecord, ReadBackPhase,
@@ -47,14 +47,20 @@ fn words(lang: &Lang) -> NamedTexts {
     for fault in faults {
         add(format!("{fault:?}"), &lang.fault(fault));
     }
+    let violation = InvariantViolation { at: Nanos::from_secs(3), node: "№".into(), result: "№".into() };
+    for (readings, violations, first) in [(0, 0, None), (21, 0, None), (21, 1, Some(violation))] {
+        let invariant =
+            InvariantReadings { query: "№".into(), expected: "№".into(), readings, violations, first };
+        add(format!("{invariant:?}"), &lang.invariant(&invariant));
+    }
     for path in [Some("№"), None] {
         add("question".to_owned(), &lang.failover_question(path));
     }
     all
 }
 
-fn kinds() -> [AnomalyKind; 14] {
-    every!(AnomalyKind: Lost, Hole, Flicker, FalseFailure, Phantom, Duplicate, SplitBrain, Diverged, WrongPromotion,
+fn kinds() -> [AnomalyKind; 16] {
+    every!(AnomalyKind: Lost, Hole, BrokenInvariant, Flicker, FalseFailure, Phantom, Duplicate, Reordered, SplitBrain, Diverged, WrongPromotion,
         LostAmbiguous, LostWithoutPromise, LostLocal, OnOldTimeline, DuplicateByRetry)
 }
 
@@ -81,13 +87,14 @@ fn doubts(lang: &Lang) -> NamedTexts {
         InconclusiveReason::LedgerOpen,
         InconclusiveReason::LostWhilePromiseChanged,
         InconclusiveReason::FsyncOff,
+        InconclusiveReason::InvariantNotRead,
         InconclusiveReason::NoFault,
         InconclusiveReason::NoControl,
         InconclusiveReason::ControlLostNothing,
     ]);
     covers!(all, InconclusiveReason: NotReadBack, NewerThanReadBacks, ReadFromStandby, ReadFromOldTimeline, ReadFromOtherSystem,
         StandbyAcknowledged, MultipleSystems, NoWritesAfterFault, NoNewTimelineAfterFault, LedgerOpen, LedgerTorn,
-        LedgerContradictsItself, LedgerHasGaps, PromiseUnknown, LostWhilePromiseChanged, FsyncOff, NoFault,
+        LedgerContradictsItself, LedgerHasGaps, PromiseUnknown, LostWhilePromiseChanged, FsyncOff, InvariantNotRead, NoFault,
         NoControl, ControlLostNothing);
     all.iter().map(|it| (format!("{it:?}"), lang.inconclusive_reason(it))).collect()
 }
@@ -138,6 +145,7 @@ fn results(lang: &Lang) -> NamedTexts {
                         .to_vec(),
                     doubts: doubts[..n.min(3) as usize].to_vec(),
                     recovery_point: (lost > 0).then_some(point),
+                    invariants: Vec::new(),
                     outage,
                     outages: client_outages(outage),
                     promoted: None,
@@ -242,6 +250,7 @@ fn russian_forms_of_losses() {
             anomalies: Vec::new(),
             doubts: Vec::new(),
             recovery_point: None,
+            invariants: Vec::new(),
             outage: None,
             outages: Vec::new(),
             promoted: None,

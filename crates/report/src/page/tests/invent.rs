@@ -86,6 +86,7 @@ fn setup(pooled: bool) -> Setup {
         objectives: vec!["p99 < 200ms".into()],
         stop_rules: vec!["net(xx,25,10)".into()],
         faults: Vec::new(),
+        invariants: Vec::new(),
         hooks: Hooks::default(),
     }
 }
