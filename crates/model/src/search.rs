@@ -419,6 +419,11 @@ pub enum Limit {
     },
     /// Checkpoints.
     Checkpoints,
+    /// Transactions that fail because of concurrent ones: serialization failures or deadlocks.
+    Conflicts {
+        /// SQLSTATE: `40001` or `40P01`.
+        code: String,
+    },
     /// Number of closed-loop clients.
     Clients,
     /// In-flight cap of an open-loop test.

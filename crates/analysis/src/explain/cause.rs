@@ -4,6 +4,7 @@
 //! saturated resource is a symptom, not a cause, so the resources nearest to the data come first. CPUs come before
 //! pools, because a throttled pooler or server holds its connections longer.
 
+mod conflicts;
 mod saturation;
 
 use crate::strategy::step_setup;
@@ -39,6 +40,8 @@ enum CauseRank {
     /// Connections are refused, or the measurement does not show the intended load.
     ConnectionRefused,
     OtherData,
+    /// Concurrent transactions make each other fail, and the objective on errors is violated.
+    Conflicts,
     /// PostgreSQL does work that a setting, maintenance or other connections avoid.
     AvoidableWork,
     /// Statements do more work than necessary, such as full scans.
@@ -80,6 +83,11 @@ pub fn suspects(
     let context = CauseContext { setup, processors };
     let mut known: Vec<(CauseRank, f64, Suspect)> =
         findings.iter().filter_map(|it| context.suspect(cell, it)).collect();
+    known.extend(
+        conflicts::conflict(cell, findings, steps).map(|(code, share)| {
+            (CauseRank::Conflicts, share, Suspect::new(Limit::Conflicts { code }, None))
+        }),
+    );
     let behind =
         known.iter().any(|it| it.0 < CauseRank::Clients) || findings.iter().any(|it| is_behind(cell, it));
     let cap = findings.iter().find_map(|finding| match finding {

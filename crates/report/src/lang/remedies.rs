@@ -44,6 +44,7 @@ impl Lang {
             Limit::DelayedAcknowledgements => say!(self, "search-do-delayed-acknowledgements"),
             Limit::Scan { ddl, .. } => say!(self, "search-do-scan", ddl = ddl.as_ref()),
             Limit::Checkpoints => say!(self, "search-do-checkpoints"),
+            Limit::Conflicts { code } => say!(self, "search-do-conflicts", is_deadlock = code == "40P01"),
             Limit::Clients => say!(self, "search-do-clients"),
             Limit::ClientCap => say!(self, "search-remedy-client-cap"),
             Limit::Feed { .. } => say!(self, "search-do-feed"),

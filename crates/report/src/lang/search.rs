@@ -195,6 +195,7 @@ impl Lang {
             Limit::DelayedAcknowledgements => say!(self, "search-limit-delayed-acknowledgements"),
             Limit::Scan { table, ddl } => say!(self, "search-limit-scan", table, ddl = ddl.as_ref()),
             Limit::Checkpoints => say!(self, "search-limit-checkpoints"),
+            Limit::Conflicts { code } => say!(self, "search-limit-conflicts", is_deadlock = code == "40P01"),
             Limit::Clients => say!(self, "search-limit-clients"),
             Limit::ClientCap => say!(self, "search-limit-client-cap"),
             Limit::Feed { feed } => say!(self, "search-limit-feed", feed),

@@ -144,6 +144,7 @@ const NAMES: &[&str] = &[
     "stats",
     "max_wal_size",
     "max_in_flight",
+    "max_tries",
     "jit",
     "idle_in_transaction_session_timeout",
     "autovacuum_analyze_scale_factor",

@@ -134,6 +134,8 @@ fn limits() -> Vec<Limit> {
         Limit::ResultReading,
         Limit::DelayedAcknowledgements,
         Limit::Checkpoints,
+        Limit::Conflicts { code: "40001".to_owned() },
+        Limit::Conflicts { code: "40P01".to_owned() },
         Limit::Clients,
         Limit::ClientCap,
         Limit::Feed { feed: text() },
@@ -145,7 +147,7 @@ fn limits() -> Vec<Limit> {
     }
     all.extend(works().into_iter().map(|work| Limit::Work { work }));
     covers!(all, Limit: Cpu, Together, Reads, Writes, WalFlush, SyncReplicas, Memory, Pool, PoolSetting, ServicePool, ServiceThreads, Service, Slots,
-        RowLocks, Locks, Work, IdleTransactions, ResultReading, DelayedAcknowledgements, Scan, Checkpoints, Clients, ClientCap, Feed, Host, Generator);
+        RowLocks, Locks, Work, IdleTransactions, ResultReading, DelayedAcknowledgements, Scan, Checkpoints, Conflicts, Clients, ClientCap, Feed, Host, Generator);
     all
 }
 

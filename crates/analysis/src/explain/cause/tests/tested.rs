@@ -196,3 +196,34 @@ fn suspects_avoidable_work_before_the_cpu() {
         "Work work: Function function: public.queue",
     );
 }
+
+#[test]
+fn conflicts_limit_what_errors_violate() {
+    let failures = |code: &str, count| Finding::Failures {
+        cell: 0,
+        code: code.to_owned(),
+        name: None,
+        count,
+        sent: 1000,
+    };
+    let deadlocks = || Finding::Deadlocks { cell: 0, per_thousand: 20.0, interval: None, runs: 1 };
+    let violated = |text: &str| {
+        let mut steps = capped_steps(5, 80.0);
+        let reason = OverloadReason::Objective { text: text.to_owned() };
+        for step in &mut steps[1..] {
+            step.outcome = LevelOutcome::NotSustained { reason: reason.clone() };
+        }
+        steps
+    };
+    let first = |findings: &[Finding], objective: &str| {
+        let all = suspects(&setup(""), 0, findings, &violated(objective), 4.0);
+        all.first().map(|it| it.limit.clone())
+    };
+    let conflicts = |code: &str| Some(Limit::Conflicts { code: code.to_owned() });
+    assert_eq!(first(&[postgres(0.99), failures("40001", 20)], "errors < 1%"), conflicts("40001"));
+    assert_eq!(first(&[deadlocks(), failures("40001", 6)], "errors < 0.5%"), conflicts("40P01"));
+    // Few conflicts, another error, another objective.
+    assert_eq!(first(&[failures("40001", 4)], "errors < 1%"), None);
+    assert_eq!(first(&[failures("53200", 90)], "errors < 1%"), None);
+    assert_eq!(first(&[failures("40001", 20)], "p99 < 1s"), None);
+}
