@@ -223,6 +223,10 @@ impl Connection {
         if interrupt::is_interrupted() {
             return Err(Error::Stopped);
         }
+        // The next response would be that of the earlier request, which was given up.
+        if self.busy {
+            return Err(self.net_error(io::ErrorKind::TimedOut.into()));
+        }
         let mut message = TemplateBuilder::default();
         write(&mut message);
         let message = message.build();

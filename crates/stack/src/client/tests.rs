@@ -70,3 +70,24 @@ fn rejects_endless_rows() {
     drop(connection);
     serves.join().expect("the client closes the connection");
 }
+
+/// The answer to a query that was given up is not the answer to the next one.
+#[test]
+fn a_late_answer_belongs_to_no_later_query() {
+    let (target, serves) = start_server(|stream| {
+        let _ = stream.write_all(WELCOME);
+        let _ = stream.read(&mut [0; 1024]);
+        thread::sleep(Duration::from_millis(300));
+        let _ = stream.write_all(b"C\0\0\0\x0dSELECT 7\0Z\0\0\0\x05I");
+        while stream.read(&mut [0; 1024]).is_ok_and(|it| it > 0) {}
+    });
+    let mut connection = target.open(Duration::from_secs(60)).expect("the login succeeds");
+    connection.set_timeout(Some(Duration::from_millis(50)));
+    let first = connection.query("select 1").expect_err("the answer is late");
+    assert_eq!(first.code(), Code::TIMED_OUT, "{first:?}");
+    thread::sleep(Duration::from_millis(600));
+    let second = connection.query("select 2").expect_err("the session has an open answer");
+    assert_eq!(second.code(), Code::TIMED_OUT, "{second:?}");
+    drop(connection);
+    serves.join().expect("the server thread does not panic");
+}
