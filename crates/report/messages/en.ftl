@@ -3118,6 +3118,7 @@ live-search-begins = searching for the maximum of { $cells ->
     [1] one cell
    *[other] { $cells } cells
  }, seed { $seed }; { $duration } under load per step
+live-cause-failover = now: cause the failover
 live-note = note: { $text }
 live-scraped = Prometheus can scrape { $url }
 live-broken-off = the run was aborted: { $reason }

@@ -3238,6 +3238,7 @@ live-search-begins = поиск максимума для { $cells ->
     [one] { $cells } ячейки
    *[other] { $cells } ячеек
  }, seed { $seed }; под нагрузкой по { $duration } на шаг
+live-cause-failover = пора: вызовите переключение
 live-note = примечание: { $text }
 live-scraped = Prometheus может опрашивать { $url }
 live-broken-off = прогон прерван: { $reason }

@@ -1,6 +1,7 @@
 //! Progress display of a running test
 
 use super::EndedTrial;
+use super::fault_injection::is_external_fault;
 use super::screen::Screen;
 use super::test_bed::Update;
 use super::trial::TrialOutput;
@@ -85,6 +86,8 @@ struct DisplayedTrial {
     recent: Recent,
     seconds: VecDeque<LiveSecond>,
     events: VecDeque<LogLine>,
+    /// Time of the last fault that the user was told to cause.
+    announced: Option<Nanos>,
 }
 
 impl RunDisplay {
@@ -151,6 +154,7 @@ impl RunDisplay {
             recent: Recent::new(shown.latency_objective.as_ref()),
             seconds: VecDeque::new(),
             events: VecDeque::new(),
+            announced: None,
         });
         self.draw();
     }
@@ -191,7 +195,15 @@ impl RunDisplay {
                 trial.activity = Activity::Measuring { second: tick.second + 1, total };
             }
             TrialEvent::Rest(_) => {}
-            TrialEvent::Events(all) => all.iter().for_each(|it| trial.push_event(it)),
+            TrialEvent::Events(all) => {
+                all.iter().for_each(|it| trial.push_event(it));
+                // Every server has an event of the fault.
+                let external = all.iter().rev().find(|it| is_external_fault(it)).map(|it| it.at);
+                if external.is_some() && trial.announced != external {
+                    trial.announced = external;
+                    self.screen.print_line(&self.lang.cause_failover());
+                }
+            }
         }
         self.draw();
     }

@@ -18,6 +18,7 @@ use crate::measure::{self, LoadConfig, MeasureError};
 use crate::observer::{Observer, TrialClock};
 use client_probes::{ClientProbes, ReadTimes, RunningProbes};
 use durability_check::{LedgerReader, ProbedClients};
+pub use injector::is_external_fault;
 use injector::{CommandContext, FaultInjector, InjectionResult};
 use ledger_recorder::LedgerRecorder;
 use load::driver::Clock;

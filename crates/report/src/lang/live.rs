@@ -140,6 +140,11 @@ impl Lang {
     }
 
     /// A note about the experiment.
+    /// Tells the user to cause the failover of a fault with `external: true`.
+    pub fn cause_failover(&self) -> String {
+        say!(self, "live-cause-failover")
+    }
+
     pub fn run_note(&self, text: &str) -> String {
         say!(self, "live-note", text)
     }

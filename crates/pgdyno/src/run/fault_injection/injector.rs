@@ -400,6 +400,14 @@ fn fault_keyword(action: &FaultAction) -> &'static str {
         FaultAction::FillDisk { .. } => "fill_disk",
         FaultAction::BlockReplication { .. } => "block_replication",
         FaultAction::Run { .. } => "run",
-        FaultAction::External { .. } => "external",
+        FaultAction::External { .. } => EXTERNAL,
     }
+}
+
+/// Keyword of a fault that the user causes.
+const EXTERNAL: &str = "external";
+
+/// True if the event says that the user should cause a failover now.
+pub fn is_external_fault(event: &LogEvent) -> bool {
+    event.kind == EventKind::Fault && event.text == EXTERNAL
 }

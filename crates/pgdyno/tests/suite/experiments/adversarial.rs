@@ -328,10 +328,13 @@ fn balancer_address(workspace: &Workspace) -> Address {
 fn newest_primary(workspace: &Workspace) -> Address {
     let mut servers = Vec::new();
     for run in fs::read_dir(workspace.folder.join("tmp")).expect("the run has a directory").flatten() {
-        for server in fs::read_dir(run.path().join("home")).into_iter().flatten().flatten() {
-            let file = fs::read_to_string(server.path().join("postmaster.pid")).unwrap_or_default();
-            if let [_, _, _, port, directory, ..] = &file.lines().collect::<Vec<_>>()[..] {
-                servers.push(Address(format!("host={directory} port={port} dbname=app user=observer")));
+        // The data directories may be on disks that only the servers see.
+        let home = run.path().join("home");
+        for socket in fs::read_dir(&home).into_iter().flatten().flatten() {
+            let name = socket.file_name();
+            if let Some(port) = name.to_str().and_then(|it| it.strip_prefix(".s.PGSQL.")) {
+                servers
+                    .push(Address(format!("host={} port={port} dbname=app user=observer", home.display())));
             }
         }
     }

@@ -144,13 +144,17 @@ fn acknowledgements_of_a_deposed_primary_are_a_split_brain() {
     workspace.await_cleanup();
 }
 
-/// Clients have the addresses of all servers, and write to the primary of each timeline.
+/// Clients have the addresses of all servers, and write to the primary of each timeline. The test kills the primary when
+/// pgdyno prints that it is time.
 #[test]
 fn clients_find_the_new_primary_without_a_balancer() {
     let text = WRITES.replace("  balancer: { kind: haproxy, maxconn: 100 }\n", "");
-    let find = "faults: [ { at: 3s, kill: primary } ]\nfind: { failover: { times: 1, control: false } }\n";
+    let find = "faults: [ { at: 3s, external: true } ]\nfind: { failover: { times: 1, control: false } }\n";
     let workspace = Workspace::new("direct", &format!("{text}{find}"));
-    let ended = workspace.run(&["--json"]);
+    let mut running = workspace.spawn(&["--json"]);
+    running.await_line("now: cause the failover");
+    workspace.kill("home/postgres");
+    let ended = running.wait();
     let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
     let survival_text = survival.to_string();
     assert_eq!(lost(survival), (0, 0), "{survival_text}");

@@ -124,6 +124,17 @@ impl Workspace {
         pid(found[0])
     }
 
+    /// Kills all processes of this test that have this word at the end of an argument.
+    pub fn kill(&self, end: &str) {
+        let has_word = |pid: &u32| command_line(*pid).iter().any(|it| it.ends_with(end));
+        let found: Vec<u32> = self.processes().into_iter().filter(has_word).collect();
+        assert!(!found.is_empty(), "no process has {end}");
+        // Some of them may end with the first.
+        for process in found {
+            let _ = kill_process(pid(process), Signal::KILL);
+        }
+    }
+
     /// Waits until the command line of a process of this test contains these words.
     pub fn await_process(&self, words: &str) {
         retry_until(words, || {
