@@ -1,6 +1,7 @@
 //! Tables that need VACUUM or ANALYZE before an index
 
-use model::advice::Remedy;
+use super::predicates;
+use model::advice::{IndexObstacle, Remedy};
 use model::explain::{PlanNode, TableStats};
 
 /// Minimum number of dead row versions of a bloated table. They must also outnumber its live rows.
@@ -39,10 +40,18 @@ pub fn analyze(plan: &PlanNode, tables: &[TableStats]) -> Option<Remedy> {
         let ratio =
             if is_cut_off { actual / estimated } else { (estimated / actual).max(actual / estimated) };
         let wrong = ratio >= ESTIMATE_RATIO_MIN && estimated.max(actual) >= ESTIMATE_ROWS_MIN;
-        (wrong && has_old_statistics(table)).then_some((ratio, table, node.rows, actual))
+        let has_default = node.filter.as_deref().is_some_and(|it| has_default_selectivity(it, table));
+        (wrong && !has_default && has_old_statistics(table)).then_some((ratio, table, node.rows, actual))
     });
     let (_, table, estimated_rows, actual_rows) = judged.max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(Remedy::Analyze { table: format!("{}.{}", table.schema, table.name), estimated_rows, actual_rows })
+}
+
+/// True if the planner has no statistics for the condition, so that ANALYZE would not improve its estimate: a column is cast,
+/// or is part of an expression.
+fn has_default_selectivity(condition: &str, table: &TableStats) -> bool {
+    let obstacle = predicates::obstacle(condition, table);
+    matches!(obstacle, Some(IndexObstacle::Cast { .. } | IndexObstacle::Expression { .. }))
 }
 
 /// Adds the nodes that were executed, each with true if a LIMIT above it may have ended it before its last row.

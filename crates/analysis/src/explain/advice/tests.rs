@@ -1,6 +1,7 @@
 //! Advice on simulated tables, with plans in PostgreSQL's format
 
 use super::*;
+use model::advice::IndexObstacle;
 use model::explain::{ColumnStats, ExistingIndex, IndexKey, PlanNode, TableStats};
 
 /// A million books. Every author has five books, and every name occurs twice.
@@ -385,6 +386,10 @@ fn advises_analyze_for_old_statistics() {
     ] {
         assert_eq!(advice_on(table, plan).statements[0].remedy, Remedy::Index { index: 0 });
     }
+    // There are no statistics of expressions.
+    let cast = PlanNode { rows: 5000.0, ..scan(Some("((b.author)::numeric = $0)"), 2.0) };
+    let remedy = advice_on(changed(9e5), cast).statements[0].remedy.clone();
+    assert!(matches!(remedy, Remedy::Rewrite { obstacle: IndexObstacle::Cast { .. } }), "{remedy:?}");
     // A LIMIT ended the scan early, unless the plan sorts all rows first. More rows than expected remain a wrong estimate.
     let under = |kinds: &[&str], child: PlanNode| {
         kinds.iter().rev().fold(child, |child, kind| PlanNode {
