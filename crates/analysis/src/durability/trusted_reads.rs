@@ -79,6 +79,17 @@ impl<'a> TrustedReads<'a> {
         self.reads.iter().any(|it| it.started >= at && !it.keys.contains(key))
     }
 
+    /// True if a read found the row, and a later one did not, with no event between them. [`TrustedReads::find_flickers`]
+    /// reports these rows.
+    pub fn has_vanished(&self, key: WriteKey) -> bool {
+        let pairs = self.reads.iter().enumerate();
+        let mut pairs =
+            pairs.flat_map(|(number, first)| self.reads[number + 1..].iter().map(move |it| (first, it)));
+        pairs.any(|(first, later)| {
+            first.keys.contains(key) && !later.keys.contains(key) && self.is_undisturbed(first, later)
+        })
+    }
+
     /// True if any read found the row.
     pub fn was_present(&self, key: WriteKey) -> bool {
         self.reads.iter().any(|it| it.keys.contains(key))

@@ -245,7 +245,7 @@ impl<'a> WriteJudge<'a> {
         match presence {
             None => self.written.younger += 1,
             Some(true) => {
-                if self.readings.was_absent(key, attempt.ended) {
+                if self.readings.was_absent(key, attempt.ended) && !self.readings.has_vanished(key) {
                     found.add(AnomalyKind::Flicker, Some(key));
                 }
             }
