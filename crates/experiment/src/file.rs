@@ -18,7 +18,7 @@ pub use dataset::{
 pub use document::{Document, DocumentLanguage};
 pub use find::Find;
 pub use product::{BalancerKind, ManagerKind, Part, PoolerKind};
-pub use replication::{Event, Fault, ManagerSettings, Promote, Replicas, ServerTarget};
+pub use replication::{Event, Fault, IsolationPeers, ManagerSettings, Promote, Replicas, ServerTarget};
 pub use service::{Program, ProgramScope, Service, Stats, StatsForm, StatsPage};
 pub use work::{
     Capture, Defaults, Expect, Feed, FileFormat, Ledger, LedgerLists, OnStart, OneOrMany, Operation, Request,

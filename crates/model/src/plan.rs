@@ -21,7 +21,7 @@ mod stats;
 
 pub use crate::product::PoolMode;
 pub use document::{DocumentTexts, SpanStyle, TextBlock, TextSpan};
-pub use fault::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, TriggerEvent};
+pub use fault::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, IsolationPeers, TriggerEvent};
 pub use feed_format::FeedFormat;
 pub use generators::{AgentCount, AutoKeyword, Generators};
 pub use goal::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};

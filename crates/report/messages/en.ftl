@@ -545,7 +545,10 @@ check-fault-switchover = switch over to { $node ->
     [none] any replica
    *[other] { $node }
  }
-check-fault-isolate = isolate { $node } from the network for { $duration }
+check-fault-isolate = isolate { $node } from { $servers ->
+    [true] the other servers
+   *[false] the network
+ } for { $duration }
 check-fault-fill-disk = fill the disk of { $node } for { $duration }
 check-fault-block-replication = block replication { $duration ->
     [none] until another server is promoted
@@ -3973,6 +3976,7 @@ failover-fault-pause = paused
 failover-fault-restart = restarted
 failover-fault-switchover = switched over
 failover-fault-isolate = isolated from the network
+failover-fault-separate = isolated from the other servers
 failover-fault-fill-disk = disk full
 failover-fault-block-replication = replication blocked
 failover-fault-run = affected by the command of the experiment
@@ -5033,6 +5037,8 @@ experiment-fault-duration-missing = `{ $action }` requires a duration
     .help = add a duration, as in `duration: 5s`
 experiment-fault-duration = `duration` does not apply to `{ $action }`
     .help = remove `duration`
+experiment-fault-from = `from` applies only to `isolate`, not to `{ $action }`
+    .help = remove `from`
 experiment-fault-part = `part` applies only to `kill`, not to `{ $action }`
     .help = remove `part`
 experiment-fault-replicas = `{ $action }` requires replicas

@@ -598,7 +598,10 @@ check-fault-switchover = переключиться на { $node ->
     [none] любую реплику
    *[other] { $node }
  }
-check-fault-isolate = изолировать { $node } от сети на { $duration }
+check-fault-isolate = изолировать { $node } от { $servers ->
+    [true] других серверов
+   *[false] сети
+ } на { $duration }
 check-fault-fill-disk = заполнить диск { $node } на { $duration }
 check-fault-block-replication = заблокировать репликацию { $duration ->
     [none] до повышения другого сервера
@@ -4124,6 +4127,7 @@ failover-fault-pause = процессы приостановлены
 failover-fault-restart = перезапуск
 failover-fault-switchover = плановое переключение
 failover-fault-isolate = изолирован от сети
+failover-fault-separate = изолирован от других серверов
 failover-fault-fill-disk = диск заполнен
 failover-fault-block-replication = репликация заблокирована
 failover-fault-run = команда из эксперимента
@@ -5187,6 +5191,8 @@ experiment-fault-duration-missing = для `{ $action }` нужна длител
     .help = добавьте длительность, например `duration: 5s`
 experiment-fault-duration = `duration` не действует для `{ $action }`
     .help = удалите `duration`
+experiment-fault-from = `from` действует только для `isolate`, а не для `{ $action }`
+    .help = удалите `from`
 experiment-fault-part = `part` действует только для `kill`, а не для `{ $action }`
     .help = удалите `part`
 experiment-fault-replicas = для `{ $action }` нужны реплики

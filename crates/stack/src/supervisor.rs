@@ -362,6 +362,15 @@ impl Supervisor {
         done.map(drop).map_err(|error| self.failure(id, attempt, (&error).into()))
     }
 
+    /// Disconnects an isolated node from the other nodes with networks, or connects it again. This machine still reaches
+    /// all of them.
+    pub fn separate(&mut self, id: NodeId, is_separate: bool) -> Result<(), NodeError> {
+        let done = self.send_order(&Order::Separate(id, is_separate));
+        let attempt =
+            if is_separate { message!("attempt-disconnect") } else { message!("attempt-reconnect") };
+        done.map(drop).map_err(|error| self.failure(id, attempt, (&error).into()))
+    }
+
     /// Returns the directory of a separate disk for this node, which can be filled. The disk is created on first use.
     ///
     /// Needs root. Only the keeper and its nodes see the files there: see [`Supervisor::host_path`].

@@ -93,6 +93,8 @@ pub struct Fault {
     pub switchover: Option<Word>,
     /// Isolates a node from the network for `duration`.
     pub isolate: Option<Word>,
+    /// With `isolate`: from which nodes. Default: `all`.
+    pub from: Option<IsolationPeers>,
     /// Fills the disk of a server for `duration`. Every server then has a disk of its own.
     pub fill_disk: Option<Word>,
     /// Blocks replication from the `primary` for `duration`. Default: until another server is promoted.
@@ -107,6 +109,15 @@ pub struct Fault {
     pub external: Option<bool>,
     /// With `run` or `external`: time within which another server must accept writes. Default: 60s.
     pub within: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IsolationPeers {
+    /// From the whole network.
+    All,
+    /// From all servers and etcd. Clients, poolers and balancers still reach the node.
+    Servers,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

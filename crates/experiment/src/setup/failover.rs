@@ -5,7 +5,10 @@ use crate::file::Find as Asked;
 use crate::tree::Value;
 use model::Nanos;
 use model::message;
-use model::plan::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goal, Setup, Sweep};
+use model::plan::{
+    FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goal, IsolationPeers, Setup,
+    Sweep,
+};
 
 /// Time from the start of the blocked replication to the failure of the primary, in a positive control.
 const AHEAD: Nanos = Nanos::from_millis(500);
@@ -76,7 +79,10 @@ impl SetupBuilder<'_> {
     /// could still send the WAL.
     fn control(&mut self, setup: &Setup) -> Option<Setup> {
         let mut control = setup.without_promise();
-        let Some(first) = setup.faults.iter().position(takes_primary) else {
+        let manager = setup.stack.replication.as_ref().map(|it| &it.manager);
+        // pgdyno itself still reaches a primary that is isolated from the other servers only, and does not replace it.
+        let is_builtin = matches!(manager, Some(FailoverManager::Builtin(_)));
+        let Some(first) = setup.faults.iter().position(|it| takes_primary(it, is_builtin)) else {
             self.report("faults", message!("experiment-control-primary"));
             return None;
         };
@@ -113,8 +119,9 @@ fn settings(find: Option<&Asked>) -> Option<&crate::file::find::Failover> {
 }
 
 /// True for a fault after which a replica must take over without the data that only the primary has.
-fn takes_primary(fault: &Fault) -> bool {
+fn takes_primary(fault: &Fault, is_builtin: bool) -> bool {
     let target = match &fault.action {
+        FaultAction::Isolate { from: IsolationPeers::Servers, .. } if is_builtin => return false,
         FaultAction::Kill { target, scope: FaultScope::Node | FaultScope::Postmaster } => target,
         FaultAction::Pause { target, .. } | FaultAction::Isolate { target, .. } => target,
         _ => return false,

@@ -9,8 +9,8 @@ use model::Nanos;
 use model::message;
 use model::plan::{
     ClusterManager, FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger,
-    ManagerSettings, Node, NodeKind, Promoter, PromotionPolicy, Replication, Stack, SyncMode, Transport,
-    TriggerEvent,
+    IsolationPeers, ManagerSettings, Node, NodeKind, Promoter, PromotionPolicy, Replication, Stack, SyncMode,
+    Transport, TriggerEvent,
 };
 use model::product::{self, Product};
 
@@ -187,6 +187,9 @@ impl SetupBuilder<'_> {
         if source.part.is_some() && keyword != "kill" {
             self.report(path, message!("experiment-fault-part", action = keyword));
         }
+        if source.from.is_some() && keyword != "isolate" {
+            self.report(&format!("{path}.from"), message!("experiment-fault-from", action = keyword));
+        }
         let trigger = self.fault_trigger(path, source)?;
         let of_replication = ["switchover", "isolate", "fill_disk", "block_replication"].contains(&keyword);
         if of_replication && stack.replication.is_none() {
@@ -210,7 +213,13 @@ impl SetupBuilder<'_> {
             "pause" => FaultAction::Pause { target: fixed_target(), duration },
             "restart" => FaultAction::Restart { target: fixed_target() },
             "switchover" => FaultAction::Switchover { target },
-            "isolate" => FaultAction::Isolate { target: fixed_target(), duration },
+            "isolate" => {
+                let from = match source.from {
+                    Some(file::IsolationPeers::Servers) => IsolationPeers::Servers,
+                    Some(file::IsolationPeers::All) | None => IsolationPeers::All,
+                };
+                FaultAction::Isolate { target: fixed_target(), duration, from }
+            }
             "fill_disk" => FaultAction::FillDisk { target: fixed_target(), duration },
             _ => FaultAction::BlockReplication { duration: source.duration.map(|it| it.0) },
         };

@@ -69,6 +69,9 @@ pub enum FaultAction {
         target: FaultTarget,
         #[serde(rename = "duration_ns", alias = "lasting")]
         duration: Nanos,
+        /// Nodes with which the target cannot communicate.
+        #[serde(default)]
+        from: IsolationPeers,
     },
     /// Fill the disk, so that writes that need space fail.
     FillDisk {
@@ -126,6 +129,17 @@ pub enum FaultTarget {
     /// `etcd`.
     #[serde(untagged)]
     Store(&'static Product),
+}
+
+/// Nodes from which a fault isolates a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IsolationPeers {
+    /// All nodes and this machine.
+    #[default]
+    All,
+    /// All servers and the store of the cluster manager. Clients, poolers and balancers still reach the node.
+    Servers,
 }
 
 /// Processes of a node that the fault kills.

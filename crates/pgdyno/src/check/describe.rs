@@ -3,8 +3,8 @@
 use model::Nanos;
 use model::plan::{
     CaptureSource, Expectation, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Feed, FeedFormat,
-    FeedOrder, FeedSource, Goal, HttpStep, LoadScale, MaxSearch, NodeKind, Operation, OperationKind, Service,
-    Setup, StatsAddress, StatsPage, TargetLevel, TriggerEvent,
+    FeedOrder, FeedSource, Goal, HttpStep, IsolationPeers, LoadScale, MaxSearch, NodeKind, Operation,
+    OperationKind, Service, Setup, StatsAddress, StatsPage, TargetLevel, TriggerEvent,
 };
 use report::lang::Lang;
 use report::say;
@@ -277,8 +277,9 @@ pub fn describe_fault(fault: &Fault, lang: &Lang) -> String {
         FaultAction::Switchover { target: node } => {
             say!(lang, "check-fault-switchover", node = node.as_ref().map(target))
         }
-        FaultAction::Isolate { target: node, duration } => {
-            say!(lang, "check-fault-isolate", node = target(node), duration = time(*duration))
+        FaultAction::Isolate { target: node, duration, from } => {
+            let servers = *from == IsolationPeers::Servers;
+            say!(lang, "check-fault-isolate", node = target(node), duration = time(*duration), servers)
         }
         FaultAction::FillDisk { target: node, duration } => {
             say!(lang, "check-fault-fill-disk", node = target(node), duration = time(*duration))

@@ -9,7 +9,7 @@ use model::fault_injection::{
     ControlSummary, DurationRange, FailoverResult, OutageSummary, PromotionRecord, ReadBackPhase,
     ReadBackRecord, RejoinRecord,
 };
-use model::plan::{FaultAction, FaultScope};
+use model::plan::{FaultAction, FaultScope, IsolationPeers};
 use model::product::Product;
 use model::{EventKind, Nanos};
 
@@ -23,6 +23,8 @@ pub enum FaultKind {
     Restart,
     Switchover,
     Isolate,
+    /// Isolated from the other servers only.
+    Separate,
     FillDisk,
     BlockReplication,
     Run,
@@ -38,6 +40,7 @@ impl FaultKind {
             FaultAction::Pause { .. } => FaultKind::Pause,
             FaultAction::Restart { .. } => FaultKind::Restart,
             FaultAction::Switchover { .. } => FaultKind::Switchover,
+            FaultAction::Isolate { from: IsolationPeers::Servers, .. } => FaultKind::Separate,
             FaultAction::Isolate { .. } => FaultKind::Isolate,
             FaultAction::FillDisk { .. } => FaultKind::FillDisk,
             FaultAction::BlockReplication { .. } => FaultKind::BlockReplication,
@@ -55,6 +58,7 @@ impl FaultKind {
             "switchover" => FaultKind::Switchover,
             // Run files of earlier versions contain the second keyword.
             "isolate" | "cut_off" => FaultKind::Isolate,
+            "separate" => FaultKind::Separate,
             "fill_disk" => FaultKind::FillDisk,
             "block_replication" | "withhold" => FaultKind::BlockReplication,
             "run" => FaultKind::Run,
@@ -303,6 +307,7 @@ impl Lang {
             FaultKind::Restart => say!(self, "failover-fault-restart"),
             FaultKind::Switchover => say!(self, "failover-fault-switchover"),
             FaultKind::Isolate => say!(self, "failover-fault-isolate"),
+            FaultKind::Separate => say!(self, "failover-fault-separate"),
             FaultKind::FillDisk => say!(self, "failover-fault-fill-disk"),
             FaultKind::BlockReplication => say!(self, "failover-fault-block-replication"),
             FaultKind::Run => say!(self, "failover-fault-run"),

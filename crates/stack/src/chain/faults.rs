@@ -6,7 +6,7 @@ use super::{Chain, Promotion, node_error};
 use crate::component;
 use crate::supervisor::{NodeError, NodeId, Sig, Supervisor};
 use model::message;
-use model::plan::{FaultAction, FaultScope, FaultTarget};
+use model::plan::{FaultAction, FaultScope, FaultTarget, IsolationPeers};
 use std::path::Path;
 
 /// Result of an injected fault.
@@ -29,6 +29,8 @@ pub enum ActiveFault {
     ProcessesPaused(NodeId, Vec<u32>),
     /// The networks of these nodes are disconnected.
     CutOff(Vec<NodeId>),
+    /// These nodes are disconnected from the other nodes with networks.
+    Separated(Vec<NodeId>),
     /// The disks of these nodes are full.
     DiskFull(Vec<String>),
 }
@@ -98,6 +100,12 @@ impl Chain {
                 done.nodes = vec![promotion.from.clone(), promotion.to.clone()];
                 done.promotion = Some(promotion);
             }
+            FaultAction::Isolate { from: IsolationPeers::Servers, .. } => {
+                for id in &ids {
+                    supervisor.separate(*id, true)?;
+                }
+                done.active_fault = Some(ActiveFault::Separated(ids));
+            }
             FaultAction::Isolate { .. } => {
                 for id in &ids {
                     supervisor.link(*id, false)?;
@@ -145,6 +153,13 @@ impl Chain {
                 for id in nodes {
                     if supervisor.end_of(id).is_none() {
                         supervisor.link(id, true)?;
+                    }
+                }
+            }
+            ActiveFault::Separated(nodes) => {
+                for id in nodes {
+                    if supervisor.end_of(id).is_none() {
+                        supervisor.separate(id, false)?;
                     }
                 }
             }

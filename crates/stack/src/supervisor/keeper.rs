@@ -172,6 +172,16 @@ impl Keeper {
                 bridge.link(port, up)?;
                 Ok(Reply::Done)
             }
+            Order::Separate(id, is_separate) => {
+                let node = self.nodes.iter().find(|it| it.id == id).ok_or(KeeperError::NodeEnded)?;
+                let address = node.launch.address.ok_or(KeeperError::NoNetwork)?;
+                for other in self.nodes.iter().filter(|it| it.id != id) {
+                    let Some(other_address) = other.launch.address else { continue };
+                    network::drop_packets(node.pid, other_address, is_separate)?;
+                    network::drop_packets(other.pid, address, is_separate)?;
+                }
+                Ok(Reply::Done)
+            }
             Order::Disk(node) => {
                 let run = self.run.as_ref().ok_or(KeeperError::NoRunDirectory)?;
                 self.disks.mount_point(&run.path, &node, run.owner.as_ref()).map(Reply::Disk)

@@ -7,6 +7,7 @@
 
 use super::error::KeeperError;
 use crate::features::system_program;
+use rustix::process::Pid;
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
 use std::io;
@@ -115,6 +116,24 @@ pub(crate) fn free_network(wish: u8) -> Option<u8> {
     // Only an address that this machine has can be bound.
     let taken = |it: u8| UdpSocket::bind((address(it, 1), 0)).is_ok();
     (0..=u8::MAX).map(|it| wish.wrapping_add(it)).find(|it| !taken(*it))
+}
+
+/// Drops all packets that the node of this process sends to `address`, or sends them again.
+///
+/// A route does this, because kernels without classifiers cannot filter packets. A process that connects receives EINVAL
+/// at once; established connections get no answer.
+pub(super) fn drop_packets(node: Pid, address: Ipv4Addr, is_dropped: bool) -> Result<(), KeeperError> {
+    let place = format!("/proc/{}/ns/net", node.as_raw_nonzero());
+    let guard = NetworkGuard(current_namespace().map_err(KeeperError::io(OWN_NAMESPACE))?);
+    // A node that has ended, or was started again, has no such route.
+    let Ok(space) = File::open(&place) else { return Ok(()) };
+    enter(&space).map_err(KeeperError::io(place))?;
+    let done = match is_dropped {
+        true => ip(&format!("route replace blackhole {address}/32")),
+        false => ip(&format!("route del blackhole {address}/32")).or(Ok(())),
+    };
+    drop(guard);
+    done
 }
 
 fn current_namespace() -> io::Result<File> {

@@ -35,6 +35,8 @@ pub(super) enum Order {
     SignalOne(NodeId, u32, Sig),
     /// Connect (`true`) or disconnect the node's network.
     Link(NodeId, bool),
+    /// Disconnect the node from the other nodes with networks (`true`), or connect it again.
+    Separate(NodeId, bool),
     /// Create a disk for the node of this name, if it has none.
     Disk(String),
     /// Fill the disk (`true`), or free its space again.

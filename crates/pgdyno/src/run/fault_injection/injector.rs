@@ -10,7 +10,9 @@ use crate::observer::TrialClock;
 use model::fault_injection::{FaultInjection, InjectedFault, PromotionRecord, RejoinRecord};
 use model::message;
 use model::message::Message;
-use model::plan::{FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, Promoter, TriggerEvent};
+use model::plan::{
+    FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, IsolationPeers, Promoter, TriggerEvent,
+};
 use model::{EventKind, LogEvent, Nanos};
 use stack::chain::{ActiveFault, Chain, Promotion};
 use stack::component::program::Programs;
@@ -396,6 +398,7 @@ fn fault_keyword(action: &FaultAction) -> &'static str {
         FaultAction::Pause { .. } => "pause",
         FaultAction::Restart { .. } => "restart",
         FaultAction::Switchover { .. } => "switchover",
+        FaultAction::Isolate { from: IsolationPeers::Servers, .. } => "separate",
         FaultAction::Isolate { .. } => "isolate",
         FaultAction::FillDisk { .. } => "fill_disk",
         FaultAction::BlockReplication { .. } => "block_replication",

@@ -155,7 +155,11 @@ mod tests {
         let s = Nanos::from_secs;
         let isolate = |node: &str, at| Fault {
             trigger: FaultTrigger::At(s(at)),
-            action: FaultAction::Isolate { target: FaultTarget::Node(node.to_owned()), duration: s(1) },
+            action: FaultAction::Isolate {
+                target: FaultTarget::Node(node.to_owned()),
+                duration: s(1),
+                from: Default::default(),
+            },
         };
         let faults = [isolate("a", 1), isolate("b", 2)];
         let mut schedule = FaultSchedule::new(&faults);

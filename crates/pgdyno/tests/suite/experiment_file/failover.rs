@@ -293,6 +293,14 @@ fn reports_failover_diagnostics() {
         "the fault (at 9s) comes after the end of the load (9s); inject it earlier",
     );
     check_rest("faults: [{ at: 5s, switchover: any }]", "no fault makes the primary fail");
+    check_rest(
+        "faults: [{ at: 5s, isolate: primary, from: servers, duration: 1s }]",
+        "no fault makes the primary fail",
+    );
+    check_rest(
+        "faults: [{ at: 5s, kill: primary, from: servers }]",
+        "`from` applies only to `isolate`, not to `kill`",
+    );
     check_rest("faults: [{ at: 5s, kill: primary, part: postmaster }]\nrepeat: 0", "repeat");
     check_rest("faults: [{ at: 5s, kill: replica }]", "or write `control: false`");
     check_rest(

@@ -5,8 +5,8 @@ use experiment::{Diagnostics, Plan};
 use model::Nanos;
 use model::plan::{
     ClusterManager, FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger,
-    ManagerSettings, NodeKind, Promoter, PromotionPolicy, Replication, Setup, SqlTarget, SyncMode,
-    TriggerEvent,
+    IsolationPeers, ManagerSettings, NodeKind, Promoter, PromotionPolicy, Replication, Setup, SqlTarget,
+    SyncMode, TriggerEvent,
 };
 use model::product;
 use serde_json::json;
@@ -116,7 +116,16 @@ fn reads_faults() {
     );
     check(
         "{ at: 20s, isolate: etcd, duration: 5s }",
-        FaultAction::Isolate { target: FaultTarget::Store(&product::ETCD), duration: five },
+        FaultAction::Isolate {
+            target: FaultTarget::Store(&product::ETCD),
+            duration: five,
+            from: IsolationPeers::All,
+        },
+        at,
+    );
+    check(
+        "{ at: 20s, isolate: primary, from: servers, duration: 5s }",
+        FaultAction::Isolate { target: FaultTarget::Primary, duration: five, from: IsolationPeers::Servers },
         at,
     );
     check(
@@ -269,7 +278,7 @@ fn reads_stored_faults_and_promoters_with_former_names() {
     for (former, expected) in [
         (
             json!({ "cut_off": { "whom": "primary", "lasting": 5_000_000_000_u64 } }),
-            FaultAction::Isolate { target: FaultTarget::Primary, duration },
+            FaultAction::Isolate { target: FaultTarget::Primary, duration, from: IsolationPeers::All },
         ),
         (
             json!({ "withhold": { "lasting": 5_000_000_000_u64 } }),

@@ -37,12 +37,13 @@ fn words(lang: &Lang) -> NamedTexts {
         FaultKind::Restart,
         FaultKind::Switchover,
         FaultKind::Isolate,
+        FaultKind::Separate,
         FaultKind::FillDisk,
         FaultKind::BlockReplication,
         FaultKind::Run,
         FaultKind::External,
     ];
-    covers!(faults, FaultKind: Kill, KillPostmaster, KillManager, Pause, Restart, Switchover, Isolate, FillDisk,
+    covers!(faults, FaultKind: Kill, KillPostmaster, KillManager, Pause, Restart, Switchover, Isolate, Separate, FillDisk,
         BlockReplication, Run, External);
     for fault in faults {
         add(format!("{fault:?}"), &lang.fault(fault));

@@ -5,7 +5,9 @@ use super::replicas::{await_result, replicated};
 use super::server::{TEST_TIMEOUT, keeper};
 use model::Nanos;
 use model::message::Message;
-use model::plan::{FaultAction, FaultScope, FaultTarget, Promoter, Stack, SyncMode, Transport};
+use model::plan::{
+    FaultAction, FaultScope, FaultTarget, IsolationPeers, Promoter, Stack, SyncMode, Transport,
+};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use stack::chain::{ActiveFault, InjectedFault};
 use stack::supervisor::{Launch, Readiness, Sig, Supervisor};
@@ -147,14 +149,28 @@ fn isolated_node_is_unreachable_until_reverted() {
     // The socket is a file and needs no network.
     let inside = test_stack.admin("postgres-3").in_database("app");
     await_result(&mut test_stack, &inside, "select count(*) from t", "0");
-    let cut = inject(&mut test_stack, &FaultAction::Isolate { target: third, duration: DURATION });
+    let isolate = |target: &FaultTarget, from| FaultAction::Isolate {
+        target: target.clone(),
+        duration: DURATION,
+        from,
+    };
+    let cut = inject(&mut test_stack, &isolate(&third, IsolationPeers::All));
     assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1", "the other one confirms");
     assert_eq!(ask(&inside, "select count(*) from t"), "0");
     revert(&mut test_stack, cut.active_fault);
     await_result(&mut test_stack, &inside, "select count(*) from t", "1");
 
+    // Clients still reach a server that is isolated from the other servers.
+    let cut = inject(&mut test_stack, &isolate(&third, IsolationPeers::Servers));
+    assert_eq!(ask(&entry, "insert into t values (0) returning a"), "0", "the other one confirms");
+    let by_tcp = test_stack.chain.direct_tcp_targets().remove(2).target;
+    assert_eq!(ask(&by_tcp, "select count(*) from t"), "1");
+    assert_eq!(ask(&inside, "select count(*) from t"), "1");
+    revert(&mut test_stack, cut.active_fault);
+    await_result(&mut test_stack, &inside, "select count(*) from t", "2");
+
     // The primary still considers itself primary, but no client can reach it.
-    inject(&mut test_stack, &FaultAction::Isolate { target: FaultTarget::Primary, duration: DURATION });
+    inject(&mut test_stack, &isolate(&FaultTarget::Primary, IsolationPeers::All));
     assert_eq!(ask(&test_stack.admin("postgres"), "select pg_is_in_recovery()"), "f");
     let promotion =
         test_stack.chain.fail_over(&mut test_stack.supervisor).unwrap_or_else(|it| panic!("{it:?}"));

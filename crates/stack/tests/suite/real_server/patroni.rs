@@ -4,8 +4,8 @@ use super::chain::{TestStack, ask, haproxy, postgres, skipped, stack};
 use super::replicas::await_result;
 use model::Nanos;
 use model::plan::{
-    ClusterManager, FailoverManager, FaultAction, FaultTarget, ManagerSettings, Replication, Stack, SyncMode,
-    Transport,
+    ClusterManager, FailoverManager, FaultAction, FaultTarget, IsolationPeers, ManagerSettings, Replication,
+    Stack, SyncMode, Transport,
 };
 use model::product;
 use rustix::process::geteuid;
@@ -49,6 +49,7 @@ fn patroni_switches_over_and_fails_over() {
         let cut = FaultAction::Isolate {
             target: FaultTarget::Store(&product::ETCD),
             duration: Nanos::from_secs(1),
+            from: IsolationPeers::All,
         };
         let cut =
             test_stack.chain.inject(&mut test_stack.supervisor, &cut).unwrap_or_else(|it| panic!("{it:?}"));
