@@ -39,7 +39,8 @@ enum Expected {
     Kept,
     /// No promise is broken. Writes may be lost.
     MayLose,
-    Broken,
+    /// There are anomalies of this kind.
+    Broken(&'static str),
     /// The evidence is incomplete for this reason.
     NotProven(&'static str),
 }
@@ -61,7 +62,7 @@ const fn variant(
     Variant { name, replicas, settings: "", faults, sql: "", expected }
 }
 
-const VARIANTS: [Variant; 34] = {
+const VARIANTS: [Variant; 35] = {
     use Expected::{Broken, Kept, MayLose, NotProven};
     [
         variant("kill-any", ONE, KILL, Kept),
@@ -88,6 +89,7 @@ const VARIANTS: [Variant; 34] = {
         ),
         variant("balancer-restarted", ONE, "{ at: 3s, restart: balancer }", Kept),
         variant("disk-full", ONE, "{ at: 3s, fill_disk: primary, duration: 2s }", Kept),
+        variant("separated-any", ONE, "{ at: 3s, isolate: primary, from: servers, duration: 3s }", Kept),
         variant(
             "two-kills",
             ONE,
@@ -117,19 +119,19 @@ const VARIANTS: [Variant; 34] = {
             "laggard",
             "count: 2, sync: any 1, promote: laggard",
             "{ at: 2s, isolate: postgres-3, duration: 2s }, { at: 4s, kill: primary }",
-            Broken,
+            Broken("wrong_promotion"),
         ),
         variant(
             "split-brain",
             "count: 1, sync: async, fence: false, shutdown_sessions: false",
             PAUSE,
-            Broken,
+            Broken("split_brain"),
         ),
         variant(
             "split-brain-isolated",
             "count: 1, sync: async, fence: false, shutdown_sessions: false",
             "{ at: 3s, isolate: primary, duration: 2s }",
-            Broken,
+            Broken("split_brain"),
         ),
         variant("unfenced-quorum", "count: 2, sync: any 1, fence: false", PAUSE, Kept),
         Variant { settings: "synchronous_commit: local", ..variant("local", ONE, KILL, MayLose) },
@@ -142,7 +144,7 @@ const VARIANTS: [Variant; 34] = {
                   IF random() < 0.2 THEN DELETE FROM kept.writes WHERE token = NEW.token; END IF; \
                   RETURN NULL; END $$;\n\
                   CREATE TRIGGER forget AFTER INSERT ON kept.writes FOR EACH ROW EXECUTE FUNCTION kept.forget();",
-            ..variant("forgetful", ASYNC, "{ at: 3s, kill: replica }", Broken)
+            ..variant("forgetful", ASYNC, "{ at: 3s, kill: replica }", Broken("lost"))
         },
     ]
 };
@@ -259,7 +261,11 @@ hooks: {{ after_trial: [./wait.sh] }}
                 check(lost_others == 0, &format!("{lost_others} of psql's own rows are lost"));
             }
             Expected::MayLose => check(!is_broken && doubts.is_empty(), "expected: no broken promise"),
-            Expected::Broken => check(is_broken, "expected: broken"),
+            Expected::Broken(kind) => {
+                let found = survival["anomalies"].as_array().into_iter().flatten();
+                let has_kind = found.map(|it| &it["kind"]).any(|it| it == kind);
+                check(is_broken && has_kind, &format!("expected: broken, {kind}"));
+            }
             Expected::NotProven(reason) => check(!is_broken && doubts == [reason], "expected: not proven"),
         }
         found

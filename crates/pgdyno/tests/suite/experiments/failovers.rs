@@ -116,34 +116,6 @@ fn promoting_a_lagging_replica_loses_writes() {
     workspace.await_cleanup();
 }
 
-/// The balancer keeps the sessions of a paused primary, which resumes after another server was promoted. Nothing was
-/// promised, and no session of the load ever meets the new primary.
-#[test]
-fn acknowledgements_of_a_deposed_primary_are_a_split_brain() {
-    let replicas =
-        "replicas: { count: 1, sync: async, timeout: 500ms, fence: false, shutdown_sessions: false }";
-    let text = WRITES.replace("replicas: { count: 2, sync: any 1, timeout: 500ms }", replicas);
-    assert!(text.contains(replicas));
-    let text = text.replace("const(200, 9s)", "const(200, 8s)").replace("timeout: 5s }", "timeout: 8s }");
-    let find = "faults: [ { at: 2s, pause: primary, duration: 3s } ]\n\
-                find: { failover: { times: 1, control: false } }\n";
-    let workspace = Workspace::new("split", &format!("{text}{find}"));
-    let ended = workspace.run(&["--json"]);
-    assert_eq!(ended.status.code(), Some(99), "{}", ended.err);
-    let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
-    let survival_text = survival.to_string();
-    assert_eq!(survival["conclusion"], "broken", "{survival_text}");
-    let anomalies = survival["anomalies"].as_array().expect("the value is an array");
-    let count = |kind: &str| {
-        let found = anomalies.iter().find(|it| it["kind"] == kind);
-        found.and_then(|it| it["count"].as_u64()).unwrap_or(0)
-    };
-    assert!(count("split_brain") > 0, "{survival_text}");
-    // Such a write was not lost by the failover, because it came later.
-    assert!(count("lost") > 0 && count("lost") <= count("split_brain"), "{survival_text}");
-    workspace.await_cleanup();
-}
-
 /// Clients have the addresses of all servers, and write to the primary of each timeline. The test kills the primary when
 /// pgdyno prints that it is time.
 #[test]
