@@ -233,7 +233,10 @@ impl Sampler {
             let Some(probe_target) = point.kind.probe_target() else { continue };
             let collector = Collector::new(&point.node, now.clone(), out.clone());
             if let Some(target) = point.target.clone() {
-                let run = move |stop: &StopSignal| session::run(&target, probe_target, collector, stop);
+                let main = point.pid.clone();
+                let run = move |stop: &StopSignal| {
+                    session::run(&target, probe_target, main.as_deref(), collector, stop)
+                };
                 spawn(format!("ask {}", point.node), Box::new(run));
             } else if let Some(socket) = point.stats_socket.clone() {
                 let ask = move |question| match question {

@@ -560,7 +560,7 @@ fn seconds(timeout: Duration) -> String {
 }
 
 /// Lists a process and its descendants, by the parents in `proc(5)`.
-fn descendants(pid: u32) -> Vec<u32> {
+pub(crate) fn descendants(pid: u32) -> Vec<u32> {
     let parents = apart::parents();
     let mut found = vec![pid];
     let mut at = 0;

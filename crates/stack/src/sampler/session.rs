@@ -4,11 +4,13 @@ use super::{Collector, DueProbe, StopSignal};
 use crate::client::{Connection, Error, Target};
 use crate::location::{self, Location};
 use crate::probe::{ProbeRequest, ProbeResponse, ProbeTarget, pg_database};
+use crate::supervisor;
 use model::Nanos;
 use model::message;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use wire::Code;
 
@@ -25,10 +27,12 @@ const SETUP_SQL: &str = "set application_name = 'pgdyno monitor'; set default_tr
     set statement_timeout = '1s'; set lock_timeout = '100ms'; set jit = off; set max_parallel_workers_per_gather = 0; \
     set client_min_messages = 'error'; set search_path = pg_catalog, public";
 
-/// Queries a PostgreSQL server or the console of a pooler. Returns the CPU time of the sessions' server processes.
+/// Queries a PostgreSQL server or the console of a pooler. Returns the CPU time of the sessions' server processes. `main` is
+/// the server's main process, if pgdyno started it.
 pub(super) fn run(
     target: &Target,
     probe_target: ProbeTarget,
+    main: Option<&AtomicU32>,
     mut collector: Collector,
     stop: &StopSignal,
 ) -> Nanos {
@@ -38,7 +42,7 @@ pub(super) fn run(
     loop {
         let last = stop.is_set();
         if session.is_none() {
-            match Session::open(target, probe_target) {
+            match Session::open(target, probe_target, main.map(|it| it.load(Ordering::Relaxed))) {
                 Ok(it) => session = Some(it),
                 Err(error) => collector.missing("connection", || (&error).into()),
             }
@@ -92,7 +96,7 @@ struct Backend {
 }
 
 impl Session {
-    fn open(target: &Target, probe_target: ProbeTarget) -> Result<Session, Error> {
+    fn open(target: &Target, probe_target: ProbeTarget, main: Option<u32>) -> Result<Session, Error> {
         let mut connection = target.open(REQUEST_TIMEOUT)?;
         let (mut version, mut backend) = (0, None);
         if probe_target == ProbeTarget::Postgres {
@@ -103,11 +107,9 @@ impl Session {
             version = connection.server_version();
             let pid = connection.value("select pg_backend_pid()")?.and_then(|it| it.parse().ok());
             let is_local = location::locate_server(&target.address, &mut connection) == Location::ThisMachine;
-            backend = pid.filter(|_| is_local).map(|pid| Backend {
-                pid,
-                spent: Nanos::ZERO,
-                looked: Instant::now(),
-            });
+            let pid =
+                pid.filter(|_| is_local).and_then(|it| main.map_or(Some(it), |main| host_process(main, it)));
+            backend = pid.map(|pid| Backend { pid, spent: Nanos::ZERO, looked: Instant::now() });
         }
         let (dues, prepared) = (DueProbe::all(probe_target, version), Vec::new());
         Ok(Session { connection, dues, prepared, transactions: 0, backend })
@@ -246,8 +248,44 @@ pub(super) fn stats(socket: &Path, command: &str) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Process id on this machine of the backend `pid` of a server whose main process is `main`. The two ids of a backend differ if
+/// the server has its own PID namespace.
+fn host_process(main: u32, pid: u32) -> Option<u32> {
+    let is_backend = |process: &u32| {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        innermost_pid(&status) == Some(pid)
+    };
+    supervisor::descendants(main).into_iter().find(is_backend)
+}
+
+/// Process id in the innermost namespace: the last field of `NSpid`, `proc(5)`.
+fn innermost_pid(status: &str) -> Option<u32> {
+    let ids = status.lines().find_map(|it| it.strip_prefix("NSpid:"))?;
+    ids.split_whitespace().last()?.parse().ok()
+}
+
 /// Reads the CPU time of a process: the first number of `schedstat`, in nanoseconds; `proc(5)`.
 fn processor_time(pid: u32) -> Option<Nanos> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
     text.split_whitespace().next()?.parse().ok().map(Nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_innermost_process_id() {
+        for (status, expected) in [
+            ("Name:\tpostgres\nNSpid:\t1234\t25\nNSpgid:\t1\n", Some(25)),
+            ("NSpid:\t1234\n", Some(1234)),
+            ("Pid:\t1\n", None),
+        ] {
+            assert_eq!(innermost_pid(status), expected, "{status}");
+        }
+        let own = std::process::id();
+        let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+        assert_eq!(innermost_pid(&status), Some(own), "the test has no namespace of its own");
+        assert_eq!(host_process(own, own), Some(own));
+    }
 }

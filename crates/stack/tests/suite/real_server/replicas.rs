@@ -2,13 +2,15 @@
 
 use super::chain::{TestStack, ask, haproxy, postgres, stack};
 use super::server::TEST_TIMEOUT;
+use model::Nanos;
 use model::plan::{
     FailoverManager, Node, Promoter, PromotionPolicy, Replication, Stack, SyncMode, Transport,
 };
 use stack::chain::Promotion;
 use stack::client::Target;
+use stack::sampler::{Sampler, SamplingTarget};
 use stack::supervisor::Readiness;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Builds a stack whose PostgreSQL has two replicas.
 pub fn replicated(before: &[Node], sync: SyncMode, promoter: Promoter) -> Stack {
@@ -155,6 +157,14 @@ fn switchover_loses_no_rows() {
         .switch_over(&mut test_stack.supervisor, Some("postgres-3"))
         .unwrap_or_else(|it| panic!("{it:?}"));
     assert_eq!(promotion.to, "postgres-3");
+    // The backend of the sampler has another process id in the server's namespace than on this machine.
+    let running = &test_stack.chain.servers()[2];
+    let point = SamplingTarget::for_running(running, "app", &test_stack.supervisor);
+    let (out, _observations) = std::sync::mpsc::channel();
+    let sampler = Sampler::start(vec![point], || Nanos::ZERO, out);
+    std::thread::sleep(Duration::from_millis(1500));
+    let cost = sampler.stop();
+    assert!(Nanos::ZERO < cost.server_cpu && cost.server_cpu < cost.wall, "{cost:?}");
     let servers: Vec<Target> = test_stack.chain.servers().iter().map(|it| it.endpoint.clone()).collect();
     for (server, recovers) in servers.iter().zip(["true", "true", "false"]) {
         await_result(
