@@ -17,7 +17,7 @@ use crate::cli::CommandError;
 use crate::measure::{self, LoadConfig, MeasureError};
 use crate::observer::{Observer, TrialClock};
 use client_probes::{ClientProbes, ReadTimes, RunningProbes};
-use durability_check::{LedgerReader, ProbedClients};
+use durability_check::{EarlierTokens, LedgerReadError, LedgerReader, ProbedClients};
 pub use injector::is_external_fault;
 use injector::{CommandContext, FaultInjector, InjectionResult};
 use ledger_recorder::LedgerRecorder;
@@ -53,6 +53,8 @@ pub struct FaultPlan<'a> {
     directory: &'a Path,
     /// Read-back queries of the operations with a ledger.
     queries: Vec<LedgerQuery>,
+    /// True if the rows of earlier trials remain.
+    keeps_rows: bool,
     /// Queries whose results must not change.
     invariants: &'a [String],
     /// Secret that seals the tokens of these operations.
@@ -86,6 +88,7 @@ impl<'a> FaultPlan<'a> {
             faults,
             directory: &setup.hooks.directory,
             queries,
+            keeps_rows: setup.dataset.as_ref().is_none_or(|it| it.keep),
             invariants: &setup.invariants,
             secret: random_secret(),
             probes: None,
@@ -123,6 +126,7 @@ impl<'a> FaultPlan<'a> {
         })?;
         chain.check_attached_servers().map_err(super::test_bed::failed)?;
         let invariants = self.start_invariants(&servers, &trial_clock)?;
+        let earlier = self.earlier_tokens(&servers, clock)?;
         let loads: Vec<&LoadConfig> =
             [ready].into_iter().chain(self.probes.iter().flat_map(ClientProbes::writers)).collect();
         let (mut taps, recorder) = self.start_ledger(chain, &loads, (run, trial), clock)?;
@@ -160,7 +164,8 @@ impl<'a> FaultPlan<'a> {
         }
         let ledger = recorder.map(LedgerRecorder::finish).transpose().map_err(to_setup_error)?;
         let first_control = self.probes.as_ref().and_then(ClientProbes::first_control);
-        let reader = ledger.map(|it| LedgerReader::new(it, self.queries.clone(), self.secret, first_control));
+        let reader =
+            ledger.map(|it| LedgerReader::new(it, self.queries.clone(), self.secret, first_control, earlier));
         let reader = reader.transpose().map_err(to_setup_error)?;
         let hurried = interrupted.load(Ordering::Relaxed);
         Ok((
@@ -180,6 +185,17 @@ impl<'a> FaultPlan<'a> {
                 interrupted: hurried,
             },
         ))
+    }
+
+    /// Tokens that exist before the load, if the data are not restored.
+    fn earlier_tokens(&self, servers: &[DirectServer], clock: Clock) -> Result<EarlierTokens, SetupError> {
+        if self.queries.is_empty() || !self.keeps_rows {
+            return Ok(EarlierTokens::default());
+        }
+        let failed = |error: LedgerReadError| {
+            SetupError::Failed(message!("failover-no-read-back", error = Message::from(&error)))
+        };
+        EarlierTokens::read(&self.queries, servers, clock).map_err(failed)
     }
 
     /// Starts to read the invariants, if the setup has any.

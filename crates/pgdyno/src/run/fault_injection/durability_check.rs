@@ -21,6 +21,7 @@ use model::plan::{FaultAction, FaultScope, FaultTarget, LedgerQuery};
 use stack::chain;
 use stack::read_back::{ReadBackError, ReadTransaction};
 use stack::roles::{DirectServer, RoleObservations};
+use std::collections::HashSet;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
@@ -72,6 +73,8 @@ pub struct LedgerReader {
     reserved: Vec<u64>,
     /// First session of the control within the trial; `None` if there is none.
     first_control: Option<u32>,
+    /// Tokens of earlier trials and runs.
+    earlier: EarlierTokens,
     /// Readings of the load, and of the control.
     readings: [Vec<ReadBack>; 2],
 }
@@ -89,6 +92,7 @@ impl LedgerReader {
         queries: Vec<LedgerQuery>,
         secret: u64,
         first_control: Option<u32>,
+        earlier: EarlierTokens,
     ) -> Result<LedgerReader, CommandError> {
         let mut reserved = Vec::new();
         for entry in entries(&ledger)? {
@@ -100,7 +104,8 @@ impl LedgerReader {
                 reserved[session] = until.max(reserved[session]);
             }
         }
-        Ok(LedgerReader { ledger, queries, secret, reserved, first_control, readings: Default::default() })
+        let readings = Default::default();
+        Ok(LedgerReader { ledger, queries, secret, reserved, first_control, earlier, readings })
     }
 
     /// Reads all tokens from the primary, and from the other servers as far as they respond.
@@ -149,10 +154,9 @@ impl LedgerReader {
         });
         let mut count = 0;
         for query in &self.queries {
-            let limit = if query.is_list() { usize::MAX } else { 1 };
             snapshot.read_rows(query.text(), |text| {
                 let mut lists = [Vec::new(), Vec::new()];
-                for token in Token::find_all(text).take(limit) {
+                for token in tokens(query, text).filter(|it| !self.earlier.0.contains(it)) {
                     count += 1;
                     let is_authentic = token.is_authentic(self.secret);
                     let is_control = is_authentic && self.is_control(token.key.session);
@@ -219,6 +223,31 @@ impl LedgerReader {
         }
         Ok(TrialVerdict { verdict, local_control })
     }
+}
+
+/// Tokens that existed before the load. Without a dataset, which is restored, the rows of earlier trials and runs remain.
+#[derive(Debug, Default)]
+pub struct EarlierTokens(HashSet<Token>);
+
+impl EarlierTokens {
+    pub fn read(
+        queries: &[LedgerQuery],
+        servers: &[DirectServer],
+        clock: Clock,
+    ) -> Result<EarlierTokens, LedgerReadError> {
+        let mut snapshot = find_primary(servers, clock)?.primary;
+        let mut found = HashSet::new();
+        for query in queries {
+            let read = snapshot.read_rows(query.text(), |text| found.extend(tokens(query, text)));
+            read.map_err(LedgerReadError::Query)?;
+        }
+        Ok(EarlierTokens(found))
+    }
+}
+
+/// Tokens of one row that a query returned.
+fn tokens(query: &LedgerQuery, text: &[u8]) -> impl Iterator<Item = Token> {
+    Token::find_all(text).take(if query.is_list() { usize::MAX } else { 1 })
 }
 
 /// Session of an entry; `None` if it belongs to no session.

@@ -500,3 +500,39 @@ fn statements_of_an_attached_server_are_planned_but_never_executed() {
     assert!(text.contains("CREATE INDEX ON public.goods (kind);"), "{text}");
     assert!(text.contains("the server is attached, so pgdyno creates nothing"), "{text}");
 }
+
+/// An attached server keeps the rows of earlier trials and runs. Their tokens have other secrets.
+#[test]
+fn a_ledger_ignores_rows_of_earlier_trials_and_runs() {
+    let (_supervisor, postgres) = start_server();
+    let address = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
+    let workspace = Workspace::new(
+        "earlier",
+        &format!(
+            "stack: {{ postgres: {{ attach: \"{address}\" }} }}
+operations:
+  pay:
+    sql: INSERT INTO payments (token) VALUES (:token) RETURNING pgdyno_server() AS server \\gset
+    ledger: SELECT token FROM payments
+  append:
+    sql: UPDATE lists SET log = log || :token
+    ledger: {{ list: SELECT log FROM lists }}
+load: {{ model: closed, clients: 2, think: 10ms, duration: 1s }}
+repeat: 2
+"
+        ),
+    );
+    let mut connection =
+        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error:?}"));
+    let tables =
+        "create table payments (token text); create table lists (log text); insert into lists values ('')";
+    connection.query(tables).expect("the server creates the tables");
+    for _ in 0..2 {
+        let mut command = workspace.command(&["--json"]);
+        let ended = workspace.spawn_command(command.env("PGPASSWORD", postgres.password().reveal())).wait();
+        let document = ended.document();
+        let failover = &document["failovers"][0];
+        assert_eq!(failover["anomalies"], serde_json::json!([]), "{failover}");
+        assert!(failover["counts"]["acknowledged"].as_u64() > Some(20), "{failover}");
+    }
+}
