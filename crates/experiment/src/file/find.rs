@@ -108,7 +108,7 @@ pub struct Sweep {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Failover {
-    /// Number of trials of each cell. Default: `repeat`.
+    /// Number of trials of each cell. Default: `repeat`, or 1.
     #[schemars(range(min = 1))]
     pub times: Option<u32>,
     /// Whether to run a positive control: the same faults with asynchronous replication, where lost writes are
