@@ -8,11 +8,13 @@ mod in_use;
 pub mod keeper;
 mod launch;
 mod network;
+mod processes;
 mod protocol;
 mod run_directory;
 
 pub use error::MachineError;
 pub use launch::{Launch, Sig, StopStep, SystemUser};
+pub use processes::host_process;
 pub use protocol::{End, NodeId};
 
 use crate::host::Cgroups;
@@ -24,6 +26,7 @@ use model::StaleRunDirectory;
 use model::message;
 use model::message::Message;
 use model::plan::Limits;
+use processes::descendants;
 use protocol::{Order, Reply};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, ErrorKind, Read, Write};
@@ -557,18 +560,6 @@ fn unexpected(reply: &Reply) -> Message {
 /// Seconds as text, with milliseconds if there are any.
 fn seconds(timeout: Duration) -> String {
     timeout.as_secs_f64().to_string()
-}
-
-/// Lists a process and its descendants, by the parents in `proc(5)`.
-pub(crate) fn descendants(pid: u32) -> Vec<u32> {
-    let parents = apart::parents();
-    let mut found = vec![pid];
-    let mut at = 0;
-    while let Some(&parent) = found.get(at) {
-        found.extend(parents.iter().filter(|it| it.1 == parent).map(|it| it.0));
-        at += 1;
-    }
-    found
 }
 
 /// Returns a TCP port of the loopback interface that was free at the time of the call.

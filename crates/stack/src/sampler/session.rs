@@ -107,8 +107,9 @@ impl Session {
             version = connection.server_version();
             let pid = connection.value("select pg_backend_pid()")?.and_then(|it| it.parse().ok());
             let is_local = location::locate_server(&target.address, &mut connection) == Location::ThisMachine;
-            let pid =
-                pid.filter(|_| is_local).and_then(|it| main.map_or(Some(it), |main| host_process(main, it)));
+            let pid = pid
+                .filter(|_| is_local)
+                .and_then(|it| main.map_or(Some(it), |main| supervisor::host_process(main, it)));
             backend = pid.map(|pid| Backend { pid, spent: Nanos::ZERO, looked: Instant::now() });
         }
         let (dues, prepared) = (DueProbe::all(probe_target, version), Vec::new());
@@ -248,44 +249,8 @@ pub(super) fn stats(socket: &Path, command: &str) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Process id on this machine of the backend `pid` of a server whose main process is `main`. The two ids of a backend differ if
-/// the server has its own PID namespace.
-fn host_process(main: u32, pid: u32) -> Option<u32> {
-    let is_backend = |process: &u32| {
-        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-        innermost_pid(&status) == Some(pid)
-    };
-    supervisor::descendants(main).into_iter().find(is_backend)
-}
-
-/// Process id in the innermost namespace: the last field of `NSpid`, `proc(5)`.
-fn innermost_pid(status: &str) -> Option<u32> {
-    let ids = status.lines().find_map(|it| it.strip_prefix("NSpid:"))?;
-    ids.split_whitespace().last()?.parse().ok()
-}
-
 /// Reads the CPU time of a process: the first number of `schedstat`, in nanoseconds; `proc(5)`.
 fn processor_time(pid: u32) -> Option<Nanos> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
     text.split_whitespace().next()?.parse().ok().map(Nanos)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reads_the_innermost_process_id() {
-        for (status, expected) in [
-            ("Name:\tpostgres\nNSpid:\t1234\t25\nNSpgid:\t1\n", Some(25)),
-            ("NSpid:\t1234\n", Some(1234)),
-            ("Pid:\t1\n", None),
-        ] {
-            assert_eq!(innermost_pid(status), expected, "{status}");
-        }
-        let own = std::process::id();
-        let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
-        assert_eq!(innermost_pid(&status), Some(own), "the test has no namespace of its own");
-        assert_eq!(host_process(own, own), Some(own));
-    }
 }
