@@ -229,12 +229,12 @@ fn choose_indexes(plans: &Plans, weights: &[f64]) -> Vec<usize> {
     }
 }
 
-/// True unless VACUUM or ANALYZE comes first: the table is bloated, or the planner misjudged all statements that suggest
-/// the index.
+/// True unless something else comes first: VACUUM, because the table is bloated, or ANALYZE or another condition, because the
+/// planner misjudged all statements that suggest the index.
 fn needs_index(plans: &Plans, candidate: &IndexCandidate) -> bool {
     let is_misjudged = |number: &usize| {
         let plan = plans.statements.get(*number).and_then(|it| it.plan.as_ref());
-        plan.is_some_and(|it| maintenance::analyze(it, &plans.tables).is_some())
+        plan.is_some_and(|it| maintenance::is_misjudged(it, &plans.tables))
     };
     let misjudged = !candidate.requested_by.is_empty() && candidate.requested_by.iter().all(is_misjudged);
     !misjudged && !find_table(plans, candidate).is_some_and(maintenance::is_bloated)

@@ -26,12 +26,36 @@ pub fn vacuum(table: &TableStats) -> Option<Remedy> {
     is_bloated(table).then_some(Remedy::Vacuum { table: name, live_rows, dead_rows, bytes })
 }
 
+/// Scan whose number of rows the planner misjudged.
+struct MisjudgedScan<'a> {
+    table: &'a TableStats,
+    estimated_rows: f64,
+    actual_rows: f64,
+    ratio: f64,
+    /// True if the planner has no statistics for the scan's condition.
+    has_default_selectivity: bool,
+}
+
 /// ANALYZE of the table whose rows the planner misjudged most; `None` if no scan of the executed plan was misjudged, or
 /// if old statistics do not explain it.
 pub fn analyze(plan: &PlanNode, tables: &[TableStats]) -> Option<Remedy> {
+    let old = |scan: &MisjudgedScan<'_>| !scan.has_default_selectivity && has_old_statistics(scan.table);
+    let misjudged = misjudged(plan, tables).into_iter().filter(old);
+    let MisjudgedScan { table, estimated_rows, actual_rows, .. } =
+        misjudged.max_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
+    Some(Remedy::Analyze { table: format!("{}.{}", table.schema, table.name), estimated_rows, actual_rows })
+}
+
+/// True if the planner misjudged a scan, so that its estimates for indexes are wrong too: its statistics are old, or it has
+/// none for the condition.
+pub fn is_misjudged(plan: &PlanNode, tables: &[TableStats]) -> bool {
+    misjudged(plan, tables).iter().any(|it| it.has_default_selectivity || has_old_statistics(it.table))
+}
+
+fn misjudged<'a>(plan: &PlanNode, tables: &'a [TableStats]) -> Vec<MisjudgedScan<'a>> {
     let mut scans = Vec::new();
     collect_executed(plan, false, &mut scans);
-    let judged = scans.into_iter().filter_map(|(node, is_cut_off)| {
+    let misjudged = scans.into_iter().filter_map(|(node, is_cut_off)| {
         let of_node = |table: &&TableStats| {
             node.schema.as_ref() == Some(&table.schema) && node.table.as_ref() == Some(&table.name)
         };
@@ -41,10 +65,15 @@ pub fn analyze(plan: &PlanNode, tables: &[TableStats]) -> Option<Remedy> {
             if is_cut_off { actual / estimated } else { (estimated / actual).max(actual / estimated) };
         let wrong = ratio >= ESTIMATE_RATIO_MIN && estimated.max(actual) >= ESTIMATE_ROWS_MIN;
         let has_default = node.filter.as_deref().is_some_and(|it| has_default_selectivity(it, table));
-        (wrong && !has_default && has_old_statistics(table)).then_some((ratio, table, node.rows, actual))
+        wrong.then_some(MisjudgedScan {
+            table,
+            estimated_rows: node.rows,
+            actual_rows: actual,
+            ratio,
+            has_default_selectivity: has_default,
+        })
     });
-    let (_, table, estimated_rows, actual_rows) = judged.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(Remedy::Analyze { table: format!("{}.{}", table.schema, table.name), estimated_rows, actual_rows })
+    misjudged.collect()
 }
 
 /// True if the planner has no statistics for the condition, so that ANALYZE would not improve its estimate: a column is cast,
