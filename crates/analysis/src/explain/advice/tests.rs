@@ -396,12 +396,16 @@ fn advises_analyze_for_old_statistics() {
         ..PlanNode::default()
     };
     // An index for the order seems to help, because the planner expects more rows than there are.
-    for plan in [cast.clone(), node("Limit", node("Sort", cast))] {
-        let advice = advice_on(changed(9e5), plan);
-        let remedy = &advice.statements[0].remedy;
-        assert!(matches!(remedy, Remedy::Rewrite { obstacle: IndexObstacle::Cast { .. } }), "{remedy:?}");
-        assert_eq!(advice.indexes, []);
-    }
+    let plan = PlanNode { cost: 20_000.0, ..node("Limit", node("Sort", cast)) };
+    let mut plans =
+        Plans { statements: vec![planned("x", plan)], tables: vec![changed(9e5)], ..Plans::default() };
+    let estimate = |candidate| IndexEstimate { candidate, bytes: None, costs: vec![Some(20.0)] };
+    plans.estimates = candidates(&plans).into_iter().map(estimate).collect();
+    assert_ne!(plans.estimates, []);
+    let all = advice(vec![0], &plans, &[counted("x", 1.0)]);
+    let remedy = &all.statements[0].remedy;
+    assert!(matches!(remedy, Remedy::Rewrite { obstacle: IndexObstacle::Cast { .. } }), "{remedy:?}");
+    assert_eq!(all.indexes, []);
     // A LIMIT ended the scan early, unless the plan sorts all rows first. More rows than expected remain a wrong estimate.
     let under = |kinds: &[&str], child: PlanNode| {
         kinds.iter().rev().fold(child, |child, kind| PlanNode {
