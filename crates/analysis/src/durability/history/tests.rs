@@ -70,6 +70,9 @@ fn reports_lines_that_cannot_be_read() {
     check("0 fault big", &[(1, "big")]);
     check("0 promote b\n0 promote b: b\n0 promote b: b=1 first", &[(1, ""), (2, "b"), (3, "b=1 first")]);
     check("0 read a@1 primary 0/0 x", &[(1, "")]);
+    check("0 read a@1 primary [0/0 [0/1]]\n0 read a@1 primary 0/0]", &[(1, "["), (2, "]")]);
+    check("0 read a@1 primary [0/0 0/1", &[(1, "")]);
+    check("0 value a@1 1000\n0 value a 1000\n0 value", &[(2, "a"), (3, "")]);
     check("expect good\nexpect kept: gone 1", &[(1, "good"), (2, "gone")]);
     check("expect broken: lost\nbecause tired", &[(1, "lost"), (2, "tired")]);
     check("control some\nledger shut", &[(1, "some"), (2, "shut")]);

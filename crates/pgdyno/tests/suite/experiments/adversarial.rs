@@ -2,8 +2,8 @@
 //!
 //! While pgdyno measures, sessions of psql write rows through the same balancer, each over connections of its own. After the load,
 //! psql reads all rows of the newest primary. Three results must agree: the rows that pgdyno calls lost are those of its ledger
-//! that psql does not find; if psql's own acknowledged rows are missing, the verdict is not that the promise was kept; and the
-//! verdict is the one that the variant states. `./x failover adversarial` runs all variants.
+//! that psql does not find; none of psql's own acknowledged rows are missing where every write was promised to survive; and
+//! the verdict is the one that the variant states. `./x failover adversarial` runs all variants.
 
 use super::workspace::{RunningProcess, Workspace, retry_until};
 use model::durability::{LedgerEntry, WriteKey, WriteOutcome};
