@@ -11,9 +11,8 @@ pub use copy::copy_data;
 
 use crate::embedded::user_cache_directory;
 use crate::file_hash::{hash_file, hex};
-use rustix::fs::{
-    AtFlags, CWD, FlockOperation, Timespec, Timestamps, UTIME_NOW, flock, statvfs, syncfs, utimensat,
-};
+use crate::file_lock::FileLock;
+use rustix::fs::{AtFlags, CWD, FlockOperation, Timespec, Timestamps, UTIME_NOW, statvfs, syncfs, utimensat};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -38,7 +37,7 @@ pub struct StoredData {
     path: PathBuf,
     /// Size of the data, bytes.
     pub bytes: u64,
-    _lock: File,
+    _lock: FileLock,
 }
 
 /// Result of [`DataCache::store`].
@@ -137,7 +136,7 @@ impl DataCache {
     fn make_entry(&self, new: &Path, data: &Path, entry: &Entry) -> io::Result<StoreResult> {
         DirBuilder::new().mode(0o700).create(new)?;
         let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(new.join(LOCK))?;
-        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        let _lock = FileLock::new(lock, FlockOperation::NonBlockingLockExclusive)?;
         copy_data(data, &new.join(DATA), None)?;
         fs::write(new.join(ENTRY), serde_json::to_vec(entry)?)?;
         // After a crash of the machine, the entry must be complete or absent.
@@ -216,12 +215,11 @@ impl StoredData {
 }
 
 /// Locks an entry; `None` if the entry does not exist, was replaced meanwhile, or is locked by another run.
-fn lock(path: &Path, operation: FlockOperation) -> Option<File> {
-    let file = File::open(path.join(LOCK)).ok()?;
-    flock(&file, operation).ok()?;
+fn lock(path: &Path, operation: FlockOperation) -> Option<FileLock> {
+    let lock = FileLock::new(File::open(path.join(LOCK)).ok()?, operation).ok()?;
     let identity = |it: fs::Metadata| (it.dev(), it.ino());
     let current = fs::metadata(path.join(LOCK)).ok().map(identity)?;
-    (file.metadata().ok().map(identity)? == current).then_some(file)
+    (lock.metadata().ok().map(identity)? == current).then_some(lock)
 }
 
 fn read_entry(path: &Path) -> Option<Entry> {

@@ -12,6 +12,7 @@ pub mod embedded;
 pub mod exposition;
 pub mod features;
 mod file_hash;
+mod file_lock;
 pub mod find;
 pub mod freshness;
 pub mod hook;

@@ -78,7 +78,7 @@ fn directories_of_killed_runs_are_removed_and_others_kept() {
     make(".old-killed");
     make(".new-running");
     let running = File::open(cache.directory.join(".new-running").join(LOCK)).unwrap();
-    flock(&running, FlockOperation::LockExclusive).unwrap();
+    let _lock = FileLock::new(running, FlockOperation::LockExclusive).unwrap();
     cache.store("a", &data, &[]).unwrap();
     let left = ["killed", "running"].map(|it| cache.directory.join(format!(".new-{it}")).exists());
     assert_eq!(left, [false, true]);

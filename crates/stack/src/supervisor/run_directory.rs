@@ -5,9 +5,10 @@
 
 use super::in_use::in_use;
 use super::launch::SystemUser;
+use crate::file_lock::FileLock;
 use crate::limits::groups;
 use model::{RetainReason, StaleRunDirectory};
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::{FlockOperation, OFlags};
 use std::fmt::Write as _;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, read_dir, remove_dir_all, set_permissions};
 use std::io::{self, ErrorKind, Read, Write as _};
@@ -28,7 +29,7 @@ pub(super) struct RunDirectory {
     pub path: PathBuf,
     /// Owner of the nodes' files; `None` means the current user.
     pub owner: Option<SystemUser>,
-    lock: File,
+    lock: FileLock,
 }
 
 /// Contents of the lock file.
@@ -52,13 +53,13 @@ impl RunDirectory {
     ) -> io::Result<(RunDirectory, Vec<StaleRunDirectory>)> {
         let leftovers = sweep(base);
         let path = fresh(base, if owner.is_some() { 0o711 } else { 0o700 })?;
-        let mut lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path.join(LOCK))?;
-        flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+        let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path.join(LOCK))?;
+        let lock = FileLock::new(lock, FlockOperation::NonBlockingLockExclusive)?;
         let mut random = [0; 16];
         File::open("/dev/urandom")?.read_exact(&mut random)?;
         let nonce = u128::from_ne_bytes(random);
         let mark = LockFile { keeper: std::process::id(), inode: path.metadata()?.ino(), nonce };
-        lock.write_all(mark.text().as_bytes())?;
+        (&*lock).write_all(mark.text().as_bytes())?;
         for name in ["log", "home"] {
             DirBuilder::new().mode(0o700).create(path.join(name))?;
         }
@@ -139,7 +140,7 @@ fn sweep(base: &Path) -> Vec<StaleRunDirectory> {
 
 /// Reads the lock file of a run directory whose keeper was killed. Returns it with the lock, which this process now
 /// holds.
-fn abandoned(directory: &Path) -> Option<(LockFile, File)> {
+fn abandoned(directory: &Path) -> Option<(LockFile, FileLock)> {
     let number = directory.file_name()?.to_str()?.strip_prefix(PREFIX)?;
     let is_number =
         !number.is_empty() && !number.starts_with('0') && number.bytes().all(|it| it.is_ascii_digit());
@@ -158,8 +159,7 @@ fn abandoned(directory: &Path) -> Option<(LockFile, File)> {
     (&lock).take(1024).read_to_string(&mut text).ok()?;
     let mark =
         LockFile::parse(&text).filter(|it| it.inode == metadata.ino() && file.dev() == metadata.dev())?;
-    flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
-    Some((mark, lock))
+    Some((mark, FileLock::new(lock, FlockOperation::NonBlockingLockExclusive).ok()?))
 }
 
 /// Removes an abandoned directory and kills the processes of its control groups. Returns the reason if the directory
@@ -302,7 +302,7 @@ mod tests {
         let base = Base::new("used");
         let path = base.directory("pgdyno-17", &mark());
         let lock = File::open(path.join(LOCK)).unwrap();
-        flock(&lock, FlockOperation::NonBlockingLockExclusive).unwrap();
+        let lock = FileLock::new(lock, FlockOperation::NonBlockingLockExclusive).unwrap();
         assert_eq!(sweep(&base.0), []);
         drop(lock);
         let mut child =
