@@ -18,11 +18,10 @@ pub use dataset::{
 pub use document::{Document, DocumentLanguage};
 pub use find::Find;
 pub use product::{BalancerKind, ManagerKind, Part, PoolerKind};
-pub use replication::{Event, Fault, IsolationPeers, ManagerSettings, Promote, Replicas, ServerTarget};
+pub use replication::{Event, Fault, ManagerSettings, Promote, Replicas, ServerTarget};
 pub use service::{Program, ProgramScope, Service, Stats, StatsForm, StatsPage};
 pub use work::{
-    Capture, Defaults, Expect, Feed, FileFormat, Ledger, LedgerLists, OnStart, OneOrMany, Operation, Request,
-    Step,
+    Capture, Defaults, Expect, Feed, FileFormat, Ledger, LedgerLists, OnStart, Operation, Request, Step,
 };
 
 use crate::datum::OrderedMap;
@@ -149,6 +148,15 @@ pub enum Axis {
     Values(Vec<serde_json::Value>),
     /// Variants by name, each with the paths and values that it sets.
     Variants(OrderedMap<OrderedMap<serde_json::Value>>),
+}
+
+/// List of values. A single value needs no brackets.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+pub enum OneOrMany<T> {
+    Many(Vec<T>),
+    One(T),
 }
 
 /// Value, or the word `none`.

@@ -545,10 +545,10 @@ check-fault-switchover = switch over to { $node ->
     [none] any replica
    *[other] { $node }
  }
-check-fault-isolate = isolate { $node } from { $servers ->
-    [true] the other servers
-   *[false] the network
- } for { $duration }
+check-fault-isolate = isolate { $node } from the network for { $duration }
+check-fault-separate = isolate { $node } from the other servers for { $duration }
+check-fault-separate-nodes = isolate { $node } from { $peers } for { $duration }
+check-fault-freeze-disk = freeze the disk of { $node } for { $duration }
 check-fault-fill-disk = fill the disk of { $node } for { $duration }
 check-fault-block-replication = block replication { $duration ->
     [none] until another server is promoted
@@ -3977,6 +3977,8 @@ failover-fault-restart = restarted
 failover-fault-switchover = switched over
 failover-fault-isolate = isolated from the network
 failover-fault-separate = isolated from the other servers
+failover-fault-separate-nodes = isolated from some nodes
+failover-fault-freeze-disk = disk frozen
 failover-fault-fill-disk = disk full
 failover-fault-block-replication = replication blocked
 failover-fault-run = affected by the command of the experiment
@@ -5039,6 +5041,8 @@ experiment-fault-duration = `duration` does not apply to `{ $action }`
     .help = remove `duration`
 experiment-fault-from = `from` applies only to `isolate`, not to `{ $action }`
     .help = remove `from`
+experiment-fault-from-empty = `from` names no node
+    .help = name servers or etcd, as in `from: [etcd, postgres-2]`
 experiment-fault-part = `part` applies only to `kill`, not to `{ $action }`
     .help = remove `part`
 experiment-fault-replicas = `{ $action }` requires replicas
@@ -5174,6 +5178,8 @@ attempt-kill = be killed
 attempt-create-certificate = create a certificate
 attempt-reconnect = be reconnected to the network
 attempt-disconnect = be disconnected from the network
+attempt-freeze-disk = have its disk frozen
+attempt-thaw-disk = have its disk unfrozen
 attempt-fill-disk = have its disk filled
 attempt-free-disk = have its disk freed
 attempt-signal-process = send { $signal } to its process { $process }
@@ -5205,6 +5211,7 @@ keeper-no-directory = the keeper has no run directory
 keeper-node-ended = it has ended
 keeper-no-network = it has no network of its own
 keeper-no-disk = it has no disk of its own
+keeper-disk-frozen = its disk is frozen
 keeper-empty-command = the command is empty
 keeper-ended-at-once = it ended immediately after its start: { $error }
 keeper-invalid-order = the keeper cannot read the order: { $error }

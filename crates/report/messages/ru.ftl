@@ -598,10 +598,10 @@ check-fault-switchover = переключиться на { $node ->
     [none] любую реплику
    *[other] { $node }
  }
-check-fault-isolate = изолировать { $node } от { $servers ->
-    [true] других серверов
-   *[false] сети
- } на { $duration }
+check-fault-isolate = изолировать { $node } от сети на { $duration }
+check-fault-separate = изолировать { $node } от других серверов на { $duration }
+check-fault-separate-nodes = изолировать { $node } от { $peers } на { $duration }
+check-fault-freeze-disk = заморозить диск { $node } на { $duration }
 check-fault-fill-disk = заполнить диск { $node } на { $duration }
 check-fault-block-replication = заблокировать репликацию { $duration ->
     [none] до повышения другого сервера
@@ -4128,6 +4128,8 @@ failover-fault-restart = перезапуск
 failover-fault-switchover = плановое переключение
 failover-fault-isolate = изолирован от сети
 failover-fault-separate = изолирован от других серверов
+failover-fault-separate-nodes = изолирован от части узлов
+failover-fault-freeze-disk = диск заморожен
 failover-fault-fill-disk = диск заполнен
 failover-fault-block-replication = репликация заблокирована
 failover-fault-run = команда из эксперимента
@@ -5193,6 +5195,8 @@ experiment-fault-duration = `duration` не действует для `{ $action
     .help = удалите `duration`
 experiment-fault-from = `from` действует только для `isolate`, а не для `{ $action }`
     .help = удалите `from`
+experiment-fault-from-empty = в `from` не указан ни один узел
+    .help = укажите серверы или etcd, например `from: [etcd, postgres-2]`
 experiment-fault-part = `part` действует только для `kill`, а не для `{ $action }`
     .help = удалите `part`
 experiment-fault-replicas = для `{ $action }` нужны реплики
@@ -5327,6 +5331,8 @@ attempt-kill = завершить принудительно
 attempt-create-certificate = создать сертификат
 attempt-reconnect = восстановить подключение к сети
 attempt-disconnect = отключить от сети
+attempt-freeze-disk = заморозить диск
+attempt-thaw-disk = разморозить диск
 attempt-fill-disk = заполнить диск
 attempt-free-disk = освободить диск
 attempt-signal-process = послать { $signal } процессу { $process }
@@ -5358,6 +5364,7 @@ keeper-no-directory = у процесса `pgdyno keeper` нет рабочег�
 keeper-node-ended = процесс завершился
 keeper-no-network = у узла нет отдельной сети
 keeper-no-disk = у узла нет отдельного диска
+keeper-disk-frozen = диск узла заморожен
 keeper-empty-command = команда пуста
 keeper-ended-at-once = процесс завершился сразу после запуска: { $error }
 keeper-invalid-order = процесс `pgdyno keeper` не может прочитать указание: «{ $error }»

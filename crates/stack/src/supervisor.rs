@@ -358,20 +358,22 @@ impl Supervisor {
         }
     }
 
-    /// Disconnects an isolated node's network from all other nodes (`up` = false), or connects it again.
-    pub fn link(&mut self, id: NodeId, up: bool) -> Result<(), NodeError> {
-        let done = self.send_order(&Order::Link(id, up));
-        let attempt = if up { message!("attempt-reconnect") } else { message!("attempt-disconnect") };
-        done.map(drop).map_err(|error| self.failure(id, attempt, (&error).into()))
+    /// Disconnects an isolated node's network from all other nodes (`is_connected` = false), or connects it again. If the
+    /// node is restarted meanwhile, it stays disconnected.
+    pub fn connect(&mut self, node: &str, is_connected: bool) -> Result<(), NodeError> {
+        let done = self.send_order(&Order::Connect(node.to_owned(), is_connected));
+        let attempt =
+            if is_connected { message!("attempt-reconnect") } else { message!("attempt-disconnect") };
+        done.map(drop).map_err(|error| NodeError::new(node, attempt, &error))
     }
 
-    /// Disconnects an isolated node from the other nodes with networks, or connects it again. This machine still reaches
-    /// all of them.
-    pub fn separate(&mut self, id: NodeId, is_separate: bool) -> Result<(), NodeError> {
-        let done = self.send_order(&Order::Separate(id, is_separate));
+    /// Disconnects two isolated nodes from each other, or connects them again. This machine still reaches both. If one of
+    /// them is restarted meanwhile, they stay disconnected.
+    pub fn separate(&mut self, node: &str, peer: &str, is_separate: bool) -> Result<(), NodeError> {
+        let done = self.send_order(&Order::Separate([node.to_owned(), peer.to_owned()], is_separate));
         let attempt =
             if is_separate { message!("attempt-disconnect") } else { message!("attempt-reconnect") };
-        done.map(drop).map_err(|error| self.failure(id, attempt, (&error).into()))
+        done.map(drop).map_err(|error| NodeError::new(node, attempt, &error))
     }
 
     /// Returns the directory of a separate disk for this node, which can be filled. The disk is created on first use.
@@ -390,6 +392,14 @@ impl Supervisor {
     pub fn fill(&mut self, node: &str, full: bool) -> Result<(), NodeError> {
         let done = self.send_order(&Order::Fill(node.to_owned(), full));
         let attempt = if full { message!("attempt-fill-disk") } else { message!("attempt-free-disk") };
+        done.map(drop).map_err(|error| NodeError::new(node, attempt, &error))
+    }
+
+    /// Freezes a node's separate disk, so that writes wait, or lets them continue. SIGKILL to the node, or its end, also
+    /// lets them continue.
+    pub fn freeze(&mut self, node: &str, is_frozen: bool) -> Result<(), NodeError> {
+        let done = self.send_order(&Order::Freeze(node.to_owned(), is_frozen));
+        let attempt = if is_frozen { message!("attempt-freeze-disk") } else { message!("attempt-thaw-disk") };
         done.map(drop).map_err(|error| NodeError::new(node, attempt, &error))
     }
 

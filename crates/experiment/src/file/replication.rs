@@ -1,6 +1,6 @@
 //! Types of replicas and faults.
 
-use super::{Limits, ManagerKind, Part};
+use super::{Limits, ManagerKind, OneOrMany, Part};
 use crate::unit::{Bytes, Duration, Word};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -93,8 +93,10 @@ pub struct Fault {
     pub switchover: Option<Word>,
     /// Isolates a node from the network for `duration`.
     pub isolate: Option<Word>,
-    /// With `isolate`: from which nodes. Default: `all`.
-    pub from: Option<IsolationPeers>,
+    /// With `isolate`: from which nodes: `all`, `servers` (all servers and etcd), or a list such as `[etcd, postgres-2]`. Clients, poolers and balancers still reach a node that is isolated from `servers` or from a list. Default: `all`.
+    pub from: Option<OneOrMany<Word>>,
+    /// Freezes the disk of a server for `duration`: writes wait. Every server then has a disk of its own.
+    pub freeze_disk: Option<Word>,
     /// Fills the disk of a server for `duration`. Every server then has a disk of its own.
     pub fill_disk: Option<Word>,
     /// Blocks replication from the `primary` for `duration`. Default: until another server is promoted.
@@ -111,13 +113,21 @@ pub struct Fault {
     pub within: Option<Duration>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum IsolationPeers {
-    /// From the whole network.
-    All,
-    /// From all servers and etcd. Clients, poolers and balancers still reach the node.
-    Servers,
+impl Fault {
+    /// Actions that pgdyno performs itself: the key of each one given, and its target.
+    pub fn own_actions(&self) -> Vec<(&'static str, &Word)> {
+        let actions = [
+            ("kill", &self.kill),
+            ("pause", &self.pause),
+            ("restart", &self.restart),
+            ("switchover", &self.switchover),
+            ("isolate", &self.isolate),
+            ("freeze_disk", &self.freeze_disk),
+            ("fill_disk", &self.fill_disk),
+            ("block_replication", &self.block_replication),
+        ];
+        actions.into_iter().filter_map(|(key, target)| Some((key, target.as_ref()?))).collect()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

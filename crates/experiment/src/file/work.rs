@@ -1,6 +1,6 @@
 //! Types of feeds and operations.
 
-use super::ServerTarget;
+use super::{OneOrMany, ServerTarget};
 use crate::datum::OrderedMap;
 use crate::json::JsonText;
 use crate::unit::{Order, Pause, Statuses, Word};
@@ -210,12 +210,4 @@ pub struct LedgerLists {
     /// Query with one column, each value of which is a list: a text to which the operation appends tokens. Their order is
     /// checked too.
     pub list: String,
-}
-
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[schemars(inline)]
-pub enum OneOrMany<T> {
-    Many(Vec<T>),
-    One(T),
 }

@@ -121,7 +121,17 @@ fn settings(find: Option<&Asked>) -> Option<&crate::file::find::Failover> {
 /// True for a fault after which a replica must take over without the data that only the primary has.
 fn takes_primary(fault: &Fault, is_builtin: bool) -> bool {
     let target = match &fault.action {
-        FaultAction::Isolate { from: IsolationPeers::Servers, .. } if is_builtin => return false,
+        FaultAction::Isolate { from: IsolationPeers::Servers | IsolationPeers::Nodes(_), .. }
+            if is_builtin =>
+        {
+            return false;
+        }
+        // The manager demotes a primary only if it cannot renew its leader key.
+        FaultAction::Isolate { from: IsolationPeers::Nodes(peers), .. }
+            if !peers.iter().any(|it| matches!(it, FaultTarget::Store(_))) =>
+        {
+            return false;
+        }
         FaultAction::Kill { target, scope: FaultScope::Node | FaultScope::Postmaster } => target,
         FaultAction::Pause { target, .. } | FaultAction::Isolate { target, .. } => target,
         _ => return false,

@@ -3,7 +3,7 @@
 use super::stack::is_attached;
 use super::{SetupBuilder, seconds};
 use crate::diagnostic::{any_of, quote};
-use crate::file;
+use crate::file::{self, OneOrMany};
 use crate::unit::{Duration, Word};
 use model::Nanos;
 use model::message;
@@ -132,7 +132,7 @@ impl SetupBuilder<'_> {
     }
 
     /// Converts the faults. Servers get separate networks if a fault isolates a server, and separate disks if a fault
-    /// fills a disk.
+    /// fills or freezes a disk.
     pub(super) fn faults(&mut self, faults: Vec<file::Fault>, stack: &mut Stack) -> Vec<Fault> {
         let mut made = Vec::new();
         for (i, source) in faults.into_iter().enumerate() {
@@ -143,8 +143,9 @@ impl SetupBuilder<'_> {
         if let Some(replication) = &mut stack.replication {
             replication.separate_networks =
                 made.iter().any(|it| matches!(it.action, FaultAction::Isolate { .. }));
-            replication.separate_disks =
-                made.iter().any(|it| matches!(it.action, FaultAction::FillDisk { .. }));
+            replication.separate_disks = made
+                .iter()
+                .any(|it| matches!(it.action, FaultAction::FillDisk { .. } | FaultAction::FreezeDisk { .. }));
         }
         made
     }
@@ -158,22 +159,13 @@ impl SetupBuilder<'_> {
                 self.report(&format!("{path}.{key}"), message!("experiment-fault-external-key", key));
             }
         }
-        let actions = [
-            ("kill", &source.kill),
-            ("pause", &source.pause),
-            ("restart", &source.restart),
-            ("switchover", &source.switchover),
-            ("isolate", &source.isolate),
-            ("fill_disk", &source.fill_disk),
-            ("block_replication", &source.block_replication),
-        ];
-        let given: Vec<(&str, &Word)> =
-            actions.iter().filter_map(|it| Some((it.0, it.1.as_ref()?))).collect();
+        let given = source.own_actions();
         let &[(keyword, target_word)] = given.as_slice() else {
             self.report(path, message!("experiment-fault-action", count = given.len()));
             return None;
         };
-        let has_duration = ["pause", "isolate", "fill_disk", "block_replication"].contains(&keyword);
+        let has_duration =
+            ["pause", "isolate", "freeze_disk", "fill_disk", "block_replication"].contains(&keyword);
         match source.duration {
             None if has_duration && keyword != "block_replication" => {
                 self.report(path, message!("experiment-fault-duration-missing", action = keyword));
@@ -191,7 +183,8 @@ impl SetupBuilder<'_> {
             self.report(&format!("{path}.from"), message!("experiment-fault-from", action = keyword));
         }
         let trigger = self.fault_trigger(path, source)?;
-        let of_replication = ["switchover", "isolate", "fill_disk", "block_replication"].contains(&keyword);
+        let of_replication =
+            ["switchover", "isolate", "freeze_disk", "fill_disk", "block_replication"].contains(&keyword);
         if of_replication && stack.replication.is_none() {
             self.report(path, message!("experiment-fault-replicas", action = keyword));
             return None;
@@ -214,12 +207,10 @@ impl SetupBuilder<'_> {
             "restart" => FaultAction::Restart { target: fixed_target() },
             "switchover" => FaultAction::Switchover { target },
             "isolate" => {
-                let from = match source.from {
-                    Some(file::IsolationPeers::Servers) => IsolationPeers::Servers,
-                    Some(file::IsolationPeers::All) | None => IsolationPeers::All,
-                };
+                let from = self.isolation_peers(path, source.from.as_ref(), stack)?;
                 FaultAction::Isolate { target: fixed_target(), duration, from }
             }
+            "freeze_disk" => FaultAction::FreezeDisk { target: fixed_target(), duration },
             "fill_disk" => FaultAction::FillDisk { target: fixed_target(), duration },
             _ => FaultAction::BlockReplication { duration: source.duration.map(|it| it.0) },
         };
@@ -246,18 +237,8 @@ impl SetupBuilder<'_> {
 
     /// Fault that pgdyno does not inject: a command of the user, or a failover that the user causes.
     fn external_fault(&mut self, path: &str, source: &file::Fault, stack: &Stack) -> Option<Fault> {
-        let actions = [
-            source.run.is_some(),
-            source.external == Some(true),
-            source.kill.is_some(),
-            source.pause.is_some(),
-            source.restart.is_some(),
-            source.switchover.is_some(),
-            source.isolate.is_some(),
-            source.fill_disk.is_some(),
-            source.block_replication.is_some(),
-        ];
-        let count = actions.iter().filter(|it| **it).count();
+        let external = [source.run.is_some(), source.external == Some(true)];
+        let count = external.iter().filter(|it| **it).count() + source.own_actions().len();
         if count != 1 {
             self.report(path, message!("experiment-fault-action", count));
             return None;
@@ -311,8 +292,8 @@ impl SetupBuilder<'_> {
         let is_server = ["primary", "replica", "postgres"].contains(&name) || name.starts_with("postgres-");
         let is_store = matches!(target, Some(FaultTarget::Store(_)));
         let servers_only = match action {
-            "switchover" | "fill_disk" => !is_server,
-            "isolate" => !is_server && !is_store,
+            "switchover" | "freeze_disk" | "fill_disk" => !is_server,
+            "isolate" | "from" => !is_server && !is_store,
             _ => false,
         };
         let manager = stack.replication.as_ref().map(|it| &it.manager);
@@ -330,6 +311,33 @@ impl SetupBuilder<'_> {
             let message = message!("experiment-fault-manager", manager = product.key);
             self.report(&format!("{path}.part"), message);
         }
+    }
+
+    /// Nodes from which a fault isolates a node: servers and stores, because only they have networks of their own.
+    fn isolation_peers(
+        &mut self,
+        path: &str,
+        source: Option<&OneOrMany<Word>>,
+        stack: &Stack,
+    ) -> Option<IsolationPeers> {
+        let words = match source {
+            None => return Some(IsolationPeers::All),
+            Some(OneOrMany::One(it)) if it.0 == "all" => return Some(IsolationPeers::All),
+            Some(OneOrMany::One(it)) if it.0 == "servers" => return Some(IsolationPeers::Servers),
+            Some(OneOrMany::One(it)) => std::slice::from_ref(it),
+            Some(OneOrMany::Many(them)) => them.as_slice(),
+        };
+        let path = format!("{path}.from");
+        if words.is_empty() {
+            self.report(&path, message!("experiment-fault-from-empty"));
+        }
+        let mut peers = Vec::new();
+        for word in words {
+            let peer = self.fault_target(&path, &word.0, stack)?;
+            self.check_fault_target(&path, "from", Some(&peer), FaultScope::Node, stack);
+            peers.push(peer);
+        }
+        Some(IsolationPeers::Nodes(peers))
     }
 
     /// Parses a fault's target: a role, or an existing node that pgdyno starts.

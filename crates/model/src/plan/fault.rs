@@ -73,6 +73,12 @@ pub enum FaultAction {
         #[serde(default)]
         from: IsolationPeers,
     },
+    /// Freeze the disk, so that writes and flushes wait. Reads of cached data continue.
+    FreezeDisk {
+        target: FaultTarget,
+        #[serde(rename = "duration_ns")]
+        duration: Nanos,
+    },
     /// Fill the disk, so that writes that need space fail.
     FillDisk {
         #[serde(alias = "whom")]
@@ -132,7 +138,7 @@ pub enum FaultTarget {
 }
 
 /// Nodes from which a fault isolates a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IsolationPeers {
     /// All nodes and this machine.
@@ -140,6 +146,8 @@ pub enum IsolationPeers {
     All,
     /// All servers and the store of the cluster manager. Clients, poolers and balancers still reach the node.
     Servers,
+    /// These servers and stores.
+    Nodes(Vec<FaultTarget>),
 }
 
 /// Processes of a node that the fault kills.

@@ -278,8 +278,18 @@ pub fn describe_fault(fault: &Fault, lang: &Lang) -> String {
             say!(lang, "check-fault-switchover", node = node.as_ref().map(target))
         }
         FaultAction::Isolate { target: node, duration, from } => {
-            let servers = *from == IsolationPeers::Servers;
-            say!(lang, "check-fault-isolate", node = target(node), duration = time(*duration), servers)
+            let (node, duration) = (target(node), time(*duration));
+            match from {
+                IsolationPeers::All => say!(lang, "check-fault-isolate", node, duration),
+                IsolationPeers::Servers => say!(lang, "check-fault-separate", node, duration),
+                IsolationPeers::Nodes(peers) => {
+                    let peers = peers.iter().map(target).collect::<Vec<_>>().join(", ");
+                    say!(lang, "check-fault-separate-nodes", node, duration, peers)
+                }
+            }
+        }
+        FaultAction::FreezeDisk { target: node, duration } => {
+            say!(lang, "check-fault-freeze-disk", node = target(node), duration = time(*duration))
         }
         FaultAction::FillDisk { target: node, duration } => {
             say!(lang, "check-fault-fill-disk", node = target(node), duration = time(*duration))

@@ -25,6 +25,9 @@ pub enum FaultKind {
     Isolate,
     /// Isolated from the other servers only.
     Separate,
+    /// Isolated from listed nodes only.
+    SeparateNodes,
+    FreezeDisk,
     FillDisk,
     BlockReplication,
     Run,
@@ -41,7 +44,9 @@ impl FaultKind {
             FaultAction::Restart { .. } => FaultKind::Restart,
             FaultAction::Switchover { .. } => FaultKind::Switchover,
             FaultAction::Isolate { from: IsolationPeers::Servers, .. } => FaultKind::Separate,
+            FaultAction::Isolate { from: IsolationPeers::Nodes(_), .. } => FaultKind::SeparateNodes,
             FaultAction::Isolate { .. } => FaultKind::Isolate,
+            FaultAction::FreezeDisk { .. } => FaultKind::FreezeDisk,
             FaultAction::FillDisk { .. } => FaultKind::FillDisk,
             FaultAction::BlockReplication { .. } => FaultKind::BlockReplication,
             FaultAction::Run { .. } => FaultKind::Run,
@@ -59,6 +64,8 @@ impl FaultKind {
             // Run files of earlier versions contain the second keyword.
             "isolate" | "cut_off" => FaultKind::Isolate,
             "separate" => FaultKind::Separate,
+            "separate_nodes" => FaultKind::SeparateNodes,
+            "freeze_disk" => FaultKind::FreezeDisk,
             "fill_disk" => FaultKind::FillDisk,
             "block_replication" | "withhold" => FaultKind::BlockReplication,
             "run" => FaultKind::Run,
@@ -308,6 +315,8 @@ impl Lang {
             FaultKind::Switchover => say!(self, "failover-fault-switchover"),
             FaultKind::Isolate => say!(self, "failover-fault-isolate"),
             FaultKind::Separate => say!(self, "failover-fault-separate"),
+            FaultKind::SeparateNodes => say!(self, "failover-fault-separate-nodes"),
+            FaultKind::FreezeDisk => say!(self, "failover-fault-freeze-disk"),
             FaultKind::FillDisk => say!(self, "failover-fault-fill-disk"),
             FaultKind::BlockReplication => say!(self, "failover-fault-block-replication"),
             FaultKind::Run => say!(self, "failover-fault-run"),

@@ -28,11 +28,13 @@ pub enum ActiveFault {
     /// These processes of one node are paused.
     ProcessesPaused(NodeId, Vec<u32>),
     /// The networks of these nodes are disconnected.
-    CutOff(Vec<NodeId>),
-    /// These nodes are disconnected from the other nodes with networks.
-    Separated(Vec<NodeId>),
+    CutOff(Vec<String>),
+    /// Each of the first nodes is disconnected from each of the second nodes.
+    Separated(Vec<String>, Vec<String>),
     /// The disks of these nodes are full.
     DiskFull(Vec<String>),
+    /// The disks of these nodes are frozen.
+    DiskFrozen(Vec<String>),
 }
 
 impl ActiveFault {
@@ -54,7 +56,8 @@ impl Chain {
             | FaultAction::Pause { target, .. }
             | FaultAction::Restart { target }
             | FaultAction::Isolate { target, .. }
-            | FaultAction::FillDisk { target, .. } => Some(target),
+            | FaultAction::FillDisk { target, .. }
+            | FaultAction::FreezeDisk { target, .. } => Some(target),
             FaultAction::BlockReplication { .. } => Some(&FaultTarget::Primary),
             FaultAction::Switchover { .. } | FaultAction::Run { .. } | FaultAction::External { .. } => None,
         };
@@ -100,17 +103,26 @@ impl Chain {
                 done.nodes = vec![promotion.from.clone(), promotion.to.clone()];
                 done.promotion = Some(promotion);
             }
-            FaultAction::Isolate { from: IsolationPeers::Servers, .. } => {
-                for id in &ids {
-                    supervisor.separate(*id, true)?;
+            FaultAction::Isolate { from: IsolationPeers::All, .. } => {
+                for (name, _) in &met {
+                    supervisor.connect(name, false)?;
                 }
-                done.active_fault = Some(ActiveFault::Separated(ids));
+                done.active_fault = Some(ActiveFault::CutOff(done.nodes.clone()));
             }
-            FaultAction::Isolate { .. } => {
-                for id in &ids {
-                    supervisor.link(*id, false)?;
+            FaultAction::Isolate { from, .. } => {
+                let peers = self.isolation_peers(from)?;
+                for (name, _) in &met {
+                    for peer in peers.iter().filter(|it| *it != name) {
+                        supervisor.separate(name, peer, true)?;
+                    }
                 }
-                done.active_fault = Some(ActiveFault::CutOff(ids));
+                done.active_fault = Some(ActiveFault::Separated(done.nodes.clone(), peers));
+            }
+            FaultAction::FreezeDisk { .. } => {
+                for (name, _) in &met {
+                    supervisor.freeze(name, true)?;
+                }
+                done.active_fault = Some(ActiveFault::DiskFrozen(done.nodes.clone()));
             }
             FaultAction::FillDisk { .. } => {
                 for (name, _) in &met {
@@ -149,22 +161,19 @@ impl Chain {
                     let _ = supervisor.signal_one(id, process, Sig::Cont);
                 }
             }
-            ActiveFault::CutOff(nodes) => {
-                for id in nodes {
-                    if supervisor.end_of(id).is_none() {
-                        supervisor.link(id, true)?;
+            // A network or a disk has the fault whether its node runs or not.
+            ActiveFault::CutOff(nodes) => nodes.iter().try_for_each(|it| supervisor.connect(it, true))?,
+            ActiveFault::Separated(nodes, peers) => {
+                for node in &nodes {
+                    for peer in peers.iter().filter(|it| *it != node) {
+                        supervisor.separate(node, peer, false)?;
                     }
                 }
             }
-            ActiveFault::Separated(nodes) => {
-                for id in nodes {
-                    if supervisor.end_of(id).is_none() {
-                        supervisor.separate(id, false)?;
-                    }
-                }
-            }
-            // The disk exists whether its node runs or not.
             ActiveFault::DiskFull(nodes) => nodes.iter().try_for_each(|it| supervisor.fill(it, false))?,
+            ActiveFault::DiskFrozen(nodes) => {
+                nodes.iter().try_for_each(|it| supervisor.freeze(it, false))?;
+            }
         }
         Ok(())
     }
@@ -191,6 +200,23 @@ impl Chain {
         })?;
         let id = self.own_node_id(&name)?;
         Ok(vec![(name, id)])
+    }
+
+    /// Names of the nodes from which a fault isolates a node, which may be among them.
+    fn isolation_peers(&mut self, from: &IsolationPeers) -> Result<Vec<String>, NodeError> {
+        let targets = match from {
+            IsolationPeers::All | IsolationPeers::Servers => {
+                let servers = self.servers().into_iter().map(|it| it.plan.name.clone());
+                let store = self.replicas.iter().flat_map(|it| &it.store.nodes).map(|it| it.0.clone());
+                return Ok(servers.chain(store).collect());
+            }
+            IsolationPeers::Nodes(targets) => targets,
+        };
+        let mut names = Vec::new();
+        for target in targets {
+            names.extend(self.resolve_fault_target(target)?.into_iter().map(|it| it.0));
+        }
+        Ok(names)
     }
 
     /// Updates the last known primary of a stack in which a cluster manager promotes.

@@ -1,4 +1,4 @@
-//! Disks for single nodes, which can be filled
+//! Disks for single nodes, which can be filled or frozen
 //!
 //! Each disk is a sparse file in the run directory, as large as the free space there. It is mounted only in the
 //! keeper's mount namespace, which its nodes share. When the last of these processes ends, the kernel removes the
@@ -12,16 +12,24 @@ use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, UnmountFlags, mount_change, unmount};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::Read;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// Disks that exist; all are below one directory.
 #[derive(Debug, Default)]
 pub(super) struct NodeDisks {
     /// Name of each node, and mount point of its disk.
     all: Vec<(String, PathBuf)>,
+    /// Name of each node whose disk is frozen, and the process that will let it continue.
+    frozen: Vec<(String, Child)>,
 }
+
+/// Freezes the file system `$0`, writes a line, and lets it continue when standard input ends. This process outlives a
+/// killed keeper, because processes that wait for a frozen disk cannot be killed.
+const FREEZE: &str = r#"fsfreeze --freeze "$0" || exit; echo; cat >/dev/null; fsfreeze --unfreeze "$0""#;
 
 /// Name of the file that fills a node's disk.
 const FULL: &str = "full";
@@ -84,8 +92,10 @@ impl NodeDisks {
 
     /// Fills a node's disk (`full` = true), or frees that space again.
     pub fn fill(&self, node: &str, full: bool) -> Result<(), KeeperError> {
-        let found = self.all.iter().find(|it| it.0 == node);
-        let path = found.ok_or(KeeperError::NoDisk)?.1.join(FULL);
+        let path = self.disk(node)?.join(FULL);
+        if self.frozen.iter().any(|it| it.0 == node) {
+            return Err(KeeperError::DiskFrozen);
+        }
         let failure = || KeeperError::io::<std::io::Error>(path.display().to_string());
         if !full {
             return std::fs::remove_file(&path).map_err(failure());
@@ -101,6 +111,44 @@ impl NodeDisks {
             }
         }
         Ok(())
+    }
+
+    /// Freezes a node's disk: writes wait until [`NodeDisks::thaw`], at the latest until the keeper ends.
+    pub fn freeze(&mut self, node: &str) -> Result<(), KeeperError> {
+        let place = self.disk(node)?.to_owned();
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", FREEZE]).arg(&place).env_clear().env("PATH", "/usr/sbin:/sbin:/usr/bin:/bin");
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let mut shell = shell.spawn().map_err(KeeperError::io("/bin/sh"))?;
+        let mut answer = [0];
+        if shell.stdout.take().is_none_or(|mut it| it.read_exact(&mut answer).is_err()) {
+            let done = shell.wait_with_output().map_err(KeeperError::io("/bin/sh"))?;
+            return Err(KeeperError::failed("fsfreeze", &done));
+        }
+        self.frozen.push((node.to_owned(), shell));
+        Ok(())
+    }
+
+    /// Lets a frozen disk continue. Returns when it does.
+    pub fn thaw(&mut self, node: &str) {
+        while let Some(at) = self.frozen.iter().position(|it| it.0 == node) {
+            let (_, mut shell) = self.frozen.swap_remove(at);
+            drop(shell.stdin.take());
+            let _ = shell.wait();
+        }
+    }
+
+    /// Lets all disks continue.
+    pub fn thaw_all(&mut self) {
+        while let Some((node, _)) = self.frozen.first() {
+            let node = node.clone();
+            self.thaw(&node);
+        }
+    }
+
+    fn disk(&self, node: &str) -> Result<&Path, KeeperError> {
+        let found = self.all.iter().find(|it| it.0 == node);
+        found.map(|it| it.1.as_path()).ok_or(KeeperError::NoDisk)
     }
 
     /// Unmounts all disks; their contents are lost.
@@ -122,9 +170,6 @@ fn call(
     let done = done.map_err(KeeperError::io(program.display()))?;
     match done.status.success() {
         true => Ok(()),
-        false => Err(KeeperError::Command {
-            command: name.to_owned(),
-            output: String::from_utf8_lossy(&done.stderr).trim().to_owned(),
-        }),
+        false => Err(KeeperError::failed(name, &done)),
     }
 }

@@ -5,6 +5,7 @@ use model::message::Message;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::process::Output;
 
 /// Reason why the keeper could not execute an order.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ pub(super) enum KeeperError {
     NodeEnded,
     NoNetwork,
     NoDisk,
+    DiskFrozen,
     EmptyCommand,
     /// The process ended before it could be found in its namespace.
     EndedAtOnce(io::Error),
@@ -40,6 +42,12 @@ impl KeeperError {
     pub fn io<E: Into<io::Error>>(subject: impl fmt::Display) -> impl FnOnce(E) -> KeeperError {
         let subject = subject.to_string();
         move |error| KeeperError::Io { subject, error: error.into() }
+    }
+
+    /// Error of a system program that has ended with this output.
+    pub fn failed(command: &str, done: &Output) -> KeeperError {
+        let output = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+        KeeperError::Command { command: command.to_owned(), output }
     }
 }
 
@@ -55,6 +63,7 @@ impl From<&KeeperError> for Message {
             KeeperError::NodeEnded => message!("keeper-node-ended"),
             KeeperError::NoNetwork => message!("keeper-no-network"),
             KeeperError::NoDisk => message!("keeper-no-disk"),
+            KeeperError::DiskFrozen => message!("keeper-disk-frozen"),
             KeeperError::EmptyCommand => message!("keeper-empty-command"),
             KeeperError::EndedAtOnce(error) => message!("keeper-ended-at-once", error = Message::from(error)),
             KeeperError::InvalidOrder(error) => message!("keeper-invalid-order", error = error.to_string()),

@@ -12,7 +12,7 @@ use super::apart::{self, NamespaceGuard, PidNamespace};
 use super::disk::NodeDisks;
 use super::error::KeeperError;
 use super::launch::{Launch, Sig};
-use super::network::{self, BridgePort, NetworkBridge};
+use super::network::{self, BridgePort, NetworkBridge, NetworkFaults};
 use super::protocol::{End, NodeId, Order, Reply};
 use super::run_directory::RunDirectory;
 use crate::limits::groups::Groups;
@@ -56,6 +56,7 @@ pub fn main() -> std::process::ExitCode {
         groups: None,
         generator: None,
         bridge: None,
+        network_faults: NetworkFaults::default(),
         disks: NodeDisks::default(),
     };
     keeper.run_orders();
@@ -72,6 +73,7 @@ struct Keeper {
     generator: Option<Generator>,
     /// Network bridge between nodes with separate networks.
     bridge: Option<NetworkBridge>,
+    network_faults: NetworkFaults,
     /// Separate disks of nodes.
     disks: NodeDisks,
 }
@@ -147,7 +149,9 @@ impl Keeper {
                     KeptNode::start(id, *launch, &run.path, groups, &mut self.bridge)?;
                 let pid = number(node.pid);
                 let program = node.isolated_processes.as_ref().map(|it| number(it.program.1));
+                let name = node.launch.name.clone();
                 self.nodes.push(node);
+                self.apply_network_faults(&name)?;
                 Ok(Reply::Launched { pid, program, group, not_applied })
             }
             Order::Generator(limits) => {
@@ -158,6 +162,11 @@ impl Keeper {
             Order::Signal(id, signal) => {
                 let node = self.nodes.iter_mut().find(|it| it.id == id).ok_or(KeeperError::NodeEnded)?;
                 node.signal(signal).map_err(KeeperError::io("kill"))?;
+                if signal == Sig::Kill {
+                    // A process that waits for its disk ends only when the disk continues.
+                    let name = node.launch.name.clone();
+                    self.disks.thaw(&name);
+                }
                 Ok(Reply::Done)
             }
             Order::SignalOne(id, process, signal) => {
@@ -165,21 +174,20 @@ impl Keeper {
                 node.signal_one(process, signal).map_err(KeeperError::io("kill"))?;
                 Ok(Reply::Done)
             }
-            Order::Link(id, up) => {
-                let node = self.nodes.iter().find(|it| it.id == id).ok_or(KeeperError::NodeEnded)?;
-                let port = node.port.as_ref().zip(self.bridge.as_ref());
-                let (port, bridge) = port.ok_or(KeeperError::NoNetwork)?;
-                bridge.link(port, up)?;
+            Order::Connect(name, is_connected) => {
+                self.check_network(&name)?;
+                self.network_faults.set_disconnected(name.clone(), !is_connected);
+                let node = self.nodes.iter().find(|it| it.launch.name == name);
+                if let (Some(port), Some(bridge)) = (node.and_then(|it| it.port.as_ref()), &self.bridge) {
+                    bridge.link(port, !self.network_faults.is_disconnected(&name))?;
+                }
                 Ok(Reply::Done)
             }
-            Order::Separate(id, is_separate) => {
-                let node = self.nodes.iter().find(|it| it.id == id).ok_or(KeeperError::NodeEnded)?;
-                let address = node.launch.address.ok_or(KeeperError::NoNetwork)?;
-                for other in self.nodes.iter().filter(|it| it.id != id) {
-                    let Some(other_address) = other.launch.address else { continue };
-                    network::drop_packets(node.pid, other_address, is_separate)?;
-                    network::drop_packets(other.pid, address, is_separate)?;
-                }
+            Order::Separate([name, peer], is_separate) => {
+                self.check_network(&name)?;
+                self.check_network(&peer)?;
+                self.network_faults.set_separated([name.clone(), peer.clone()], is_separate);
+                self.update_separation(&name, &peer)?;
                 Ok(Reply::Done)
             }
             Order::Disk(node) => {
@@ -187,11 +195,53 @@ impl Keeper {
                 self.disks.mount_point(&run.path, &node, run.owner.as_ref()).map(Reply::Disk)
             }
             Order::Fill(node, full) => self.disks.fill(&node, full).map(|()| Reply::Done),
+            Order::Freeze(node, true) => self.disks.freeze(&node).map(|()| Reply::Done),
+            Order::Freeze(node, false) => {
+                self.disks.thaw(&node);
+                Ok(Reply::Done)
+            }
             Order::Stop(id) => {
                 self.stop(id);
                 Ok(Reply::Done)
             }
         }
+    }
+
+    /// Fails if this node runs without a network of its own.
+    fn check_network(&self, name: &str) -> Result<(), KeeperError> {
+        let node = self.nodes.iter().find(|it| it.launch.name == name);
+        match node.is_some_and(|it| it.port.is_none()) {
+            true => Err(KeeperError::NoNetwork),
+            false => Ok(()),
+        }
+    }
+
+    /// Disconnects a node that has just started, as the faults in effect demand.
+    fn apply_network_faults(&self, name: &str) -> Result<(), KeeperError> {
+        let Some(node) = self.nodes.iter().find(|it| it.launch.name == name) else { return Ok(()) };
+        if let (Some(port), Some(bridge)) = (&node.port, &self.bridge)
+            && self.network_faults.is_disconnected(name)
+        {
+            bridge.link(port, false)?;
+        }
+        for peer in &self.nodes {
+            if self.network_faults.are_separated(name, &peer.launch.name) {
+                self.update_separation(name, &peer.launch.name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes two nodes drop the packets to each other, or send them again. Does nothing unless both run.
+    fn update_separation(&self, name: &str, peer: &str) -> Result<(), KeeperError> {
+        let find = |name: &str| self.nodes.iter().find(|it| it.launch.name == name);
+        let (Some(node), Some(other)) = (find(name), find(peer)) else { return Ok(()) };
+        let is_separated = self.network_faults.are_separated(name, peer);
+        for (from, to) in [(node, other), (other, node)] {
+            let address = to.launch.address.ok_or(KeeperError::NoNetwork)?;
+            network::drop_packets(from.pid, address, is_separated)?;
+        }
+        Ok(())
     }
 
     /// True if the supervisor still receives replies.
@@ -233,6 +283,7 @@ impl Keeper {
     /// Stops one node, step by step; returns when it has ended.
     fn stop(&mut self, id: NodeId) {
         let Some(node) = self.nodes.iter_mut().find(|it| it.id == id) else { return };
+        self.disks.thaw(&node.launch.name);
         let mut steps = Vec::new();
         // A killed node must not run again: SIGCONT would let its paused processes act before they die.
         if !node.killed {
@@ -301,6 +352,7 @@ impl Keeper {
     /// Stops all nodes in reverse order, kills their orphans, and removes the run directory.
     fn clear_away(&mut self) {
         self.release_generator();
+        self.disks.thaw_all();
         while let Some(id) = self.nodes.last().map(|it| it.id) {
             self.stop(id);
         }

@@ -28,6 +28,13 @@ pub(super) struct NetworkBridge {
 #[derive(Clone, Debug)]
 pub(super) struct BridgePort(String);
 
+/// Network faults that are in effect, by names of nodes. A name or a pair occurs once for each of its faults.
+#[derive(Debug, Default)]
+pub(super) struct NetworkFaults {
+    disconnected: Vec<String>,
+    separated: Vec<[String; 2]>,
+}
+
 /// Path of the network namespace of this process.
 const OWN_NAMESPACE: &str = "/proc/self/ns/net";
 
@@ -89,6 +96,33 @@ impl NetworkBridge {
         let done = act();
         drop(guard);
         done
+    }
+}
+
+impl NetworkFaults {
+    pub fn set_disconnected(&mut self, node: String, is_disconnected: bool) {
+        set(&mut self.disconnected, node, is_disconnected);
+    }
+
+    pub fn set_separated(&mut self, nodes: [String; 2], is_separated: bool) {
+        set(&mut self.separated, nodes, is_separated);
+    }
+
+    pub fn is_disconnected(&self, node: &str) -> bool {
+        self.disconnected.iter().any(|it| it == node)
+    }
+
+    pub fn are_separated(&self, node: &str, peer: &str) -> bool {
+        self.separated.iter().any(|pair| pair == &[node, peer] || pair == &[peer, node])
+    }
+}
+
+/// Adds a fault, or removes one that equals it.
+fn set<T: PartialEq>(faults: &mut Vec<T>, fault: T, is_active: bool) {
+    if is_active {
+        faults.push(fault);
+    } else if let Some(at) = faults.iter().position(|it| *it == fault) {
+        faults.swap_remove(at);
     }
 }
 
@@ -160,9 +194,6 @@ fn ip(arguments: &str) -> Result<(), KeeperError> {
     let done = done.map_err(KeeperError::io(program.display()))?;
     match done.status.success() {
         true => Ok(()),
-        false => Err(KeeperError::Command {
-            command: format!("ip {arguments}"),
-            output: String::from_utf8_lossy(&done.stderr).trim().to_owned(),
-        }),
+        false => Err(KeeperError::failed(&format!("ip {arguments}"), &done)),
     }
 }

@@ -33,14 +33,16 @@ pub(super) enum Order {
     Signal(NodeId, Sig),
     /// Signal this process, if it belongs to the node.
     SignalOne(NodeId, u32, Sig),
-    /// Connect (`true`) or disconnect the node's network.
-    Link(NodeId, bool),
-    /// Disconnect the node from the other nodes with networks (`true`), or connect it again.
-    Separate(NodeId, bool),
+    /// Connect (`true`) or disconnect the network of the node of this name.
+    Connect(String, bool),
+    /// Disconnect the nodes of these names from each other (`true`), or connect them again.
+    Separate([String; 2], bool),
     /// Create a disk for the node of this name, if it has none.
     Disk(String),
     /// Fill the disk (`true`), or free its space again.
     Fill(String, bool),
+    /// Freeze the disk (`true`), or let its writes continue.
+    Freeze(String, bool),
     /// Stop the node by its stop steps. The reply follows when the node has ended.
     Stop(NodeId),
 }

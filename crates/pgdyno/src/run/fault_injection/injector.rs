@@ -259,6 +259,7 @@ impl<'a> FaultInjector<'a> {
             FaultAction::Kill { target, .. }
             | FaultAction::Pause { target, .. }
             | FaultAction::Isolate { target, .. }
+            | FaultAction::FreezeDisk { target, .. }
             | FaultAction::FillDisk { target, .. } => match target {
                 FaultTarget::Primary => true,
                 FaultTarget::Node(name) => Some(name.as_str()) == primary,
@@ -343,6 +344,11 @@ impl<'a> FaultInjector<'a> {
 
     fn rejoin_nodes(&mut self, nodes: Vec<String>) {
         for node in nodes {
+            if self.has_active_fault(&node) {
+                // An isolated server cannot reach the new primary yet.
+                self.failed_primaries.push(node);
+                continue;
+            }
             match rejoin(self.chain, self.supervisor, &node, &self.trial_clock) {
                 Ok(rejoin) => {
                     let method = if rejoin.rewound { "rewound" } else { "copied" };
@@ -353,6 +359,12 @@ impl<'a> FaultInjector<'a> {
                 Err(error) => self.add_error((&error).into()),
             }
         }
+    }
+
+    /// True if a fault that affects the node is in effect.
+    fn has_active_fault(&self, node: &str) -> bool {
+        let injected = |number: &usize| self.injection.injected.get(*number);
+        self.active_faults.keys().filter_map(injected).any(|it| it.nodes.iter().any(|name| name == node))
     }
 
     fn add_error(&mut self, error: Message) {
@@ -399,7 +411,9 @@ fn fault_keyword(action: &FaultAction) -> &'static str {
         FaultAction::Restart { .. } => "restart",
         FaultAction::Switchover { .. } => "switchover",
         FaultAction::Isolate { from: IsolationPeers::Servers, .. } => "separate",
+        FaultAction::Isolate { from: IsolationPeers::Nodes(_), .. } => "separate_nodes",
         FaultAction::Isolate { .. } => "isolate",
+        FaultAction::FreezeDisk { .. } => "freeze_disk",
         FaultAction::FillDisk { .. } => "fill_disk",
         FaultAction::BlockReplication { .. } => "block_replication",
         FaultAction::Run { .. } => "run",

@@ -83,6 +83,7 @@ fn fault_duration(action: &FaultAction) -> Option<Nanos> {
     match action {
         FaultAction::Pause { duration, .. }
         | FaultAction::Isolate { duration, .. }
+        | FaultAction::FreezeDisk { duration, .. }
         | FaultAction::FillDisk { duration, .. } => Some(*duration),
         FaultAction::BlockReplication { duration } => Some(duration.unwrap_or(Nanos::MAX)),
         FaultAction::Kill { .. }

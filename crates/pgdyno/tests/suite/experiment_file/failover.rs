@@ -298,6 +298,11 @@ fn reports_failover_diagnostics() {
         "no fault makes the primary fail",
     );
     check_rest(
+        "faults: [{ at: 5s, isolate: primary, from: postgres-2, duration: 1s }]",
+        "no fault makes the primary fail",
+    );
+    check_rest("faults: [{ at: 5s, freeze_disk: primary, duration: 1s }]", "no fault makes the primary fail");
+    check_rest(
         "faults: [{ at: 5s, kill: primary, from: servers }]",
         "`from` applies only to `isolate`, not to `kill`",
     );

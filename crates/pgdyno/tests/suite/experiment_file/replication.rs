@@ -82,7 +82,8 @@ fn reads_faults() {
         assert_eq!(several.faults, [Fault { trigger, action: expected.clone() }], "{text}");
         let replication = several.stack.replication.unwrap();
         assert_eq!(replication.separate_networks, matches!(expected, FaultAction::Isolate { .. }), "{text}");
-        assert_eq!(replication.separate_disks, matches!(expected, FaultAction::FillDisk { .. }), "{text}");
+        let of_disk = matches!(expected, FaultAction::FillDisk { .. } | FaultAction::FreezeDisk { .. });
+        assert_eq!(replication.separate_disks, of_disk, "{text}");
     };
     let at = FaultTrigger::At(Nanos::from_secs(20));
     let (node, five) = (|it: &str| FaultTarget::Node(it.to_owned()), Nanos::from_secs(5));
@@ -126,6 +127,23 @@ fn reads_faults() {
     check(
         "{ at: 20s, isolate: primary, from: servers, duration: 5s }",
         FaultAction::Isolate { target: FaultTarget::Primary, duration: five, from: IsolationPeers::Servers },
+        at,
+    );
+    let etcd = || FaultTarget::Store(&product::ETCD);
+    for (from, peers) in [("etcd", vec![etcd()]), ("[etcd, postgres-2]", vec![etcd(), node("postgres-2")])] {
+        check(
+            &format!("{{ at: 20s, isolate: primary, from: {from}, duration: 5s }}"),
+            FaultAction::Isolate {
+                target: FaultTarget::Primary,
+                duration: five,
+                from: IsolationPeers::Nodes(peers),
+            },
+            at,
+        );
+    }
+    check(
+        "{ at: 20s, freeze_disk: primary, duration: 5s }",
+        FaultAction::FreezeDisk { target: FaultTarget::Primary, duration: five },
         at,
     );
     check(
@@ -228,7 +246,17 @@ fn reports_replication_diagnostics() {
     check(patroni, "faults: [ { at: 1s, switchover: pooler } ]", "`switchover` applies only to PostgreSQL");
     check(patroni, "faults: [ { at: 1s, switchover: primary } ]", "`primary` already is the primary");
     check(patroni, "faults: [ { at: 1s, fill_disk: etcd, duration: 1s } ]", "`fill_disk` applies only to");
+    check(
+        patroni,
+        "faults: [ { at: 1s, freeze_disk: etcd, duration: 1s } ]",
+        "`freeze_disk` applies only to",
+    );
     check(patroni, "faults: [ { at: 1s, isolate: pooler, duration: 1s } ]", "`isolate` applies only to");
+    let from =
+        |peers: &str| format!("faults: [ {{ at: 1s, isolate: primary, from: {peers}, duration: 1s }} ]");
+    check(patroni, &from("pooler"), "`from` applies only to PostgreSQL servers, not to `pooler`");
+    check(patroni, &from("postgres-9"), "postgres-9");
+    check(patroni, &from("[]"), "`from` names no node");
     check(
         "",
         "baseline: {}\nfaults: [ { at: 1s, block_replication: primary, duration: 1s } ]",

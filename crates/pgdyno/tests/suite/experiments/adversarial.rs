@@ -62,7 +62,7 @@ const fn variant(
     Variant { name, replicas, settings: "", faults, sql: "", expected }
 }
 
-const VARIANTS: [Variant; 35] = {
+const VARIANTS: [Variant; 40] = {
     use Expected::{Broken, Kept, MayLose, NotProven};
     [
         variant("kill-any", ONE, KILL, Kept),
@@ -89,6 +89,21 @@ const VARIANTS: [Variant; 35] = {
         ),
         variant("balancer-restarted", ONE, "{ at: 3s, restart: balancer }", Kept),
         variant("disk-full", ONE, "{ at: 3s, fill_disk: primary, duration: 2s }", Kept),
+        variant("disk-frozen", ONE, "{ at: 3s, freeze_disk: primary, duration: 2s }", Kept),
+        variant("replica-disk-frozen", ONE, "{ at: 3s, freeze_disk: replica, duration: 2s }", Kept),
+        variant(
+            "frozen-and-killed",
+            ONE,
+            "{ at: 2s, freeze_disk: primary, duration: 3s }, { at: 3s, kill: primary }",
+            Kept,
+        ),
+        variant("one-link", ONE, "{ at: 3s, isolate: postgres-2, from: primary, duration: 2s }", Kept),
+        variant(
+            "restarted-while-isolated",
+            ONE,
+            "{ at: 2s, isolate: postgres-2, duration: 4s }, { at: 3s, restart: postgres-2 }",
+            Kept,
+        ),
         variant("separated-any", ONE, "{ at: 3s, isolate: primary, from: servers, duration: 3s }", Kept),
         variant(
             "two-kills",

@@ -38,12 +38,14 @@ fn words(lang: &Lang) -> NamedTexts {
         FaultKind::Switchover,
         FaultKind::Isolate,
         FaultKind::Separate,
+        FaultKind::SeparateNodes,
+        FaultKind::FreezeDisk,
         FaultKind::FillDisk,
         FaultKind::BlockReplication,
         FaultKind::Run,
         FaultKind::External,
     ];
-    covers!(faults, FaultKind: Kill, KillPostmaster, KillManager, Pause, Restart, Switchover, Isolate, Separate, FillDisk,
+    covers!(faults, FaultKind: Kill, KillPostmaster, KillManager, Pause, Restart, Switchover, Isolate, Separate, SeparateNodes, FreezeDisk, FillDisk,
         BlockReplication, Run, External);
     for fault in faults {
         add(format!("{fault:?}"), &lang.fault(fault));
@@ -218,6 +220,8 @@ fn writes_known_events_in_the_language() {
         (EventKind::Fault, "isolate", "isolated from the network", "изолирован от сети"),
         (EventKind::Fault, "cut_off", "isolated from the network", "изолирован от сети"),
         (EventKind::Fault, "fill_disk", "disk full", "диск заполнен"),
+        (EventKind::Fault, "freeze_disk", "disk frozen", "диск заморожен"),
+        (EventKind::Fault, "separate_nodes", "isolated from some nodes", "изолирован от части узлов"),
         (EventKind::Fault, "block_replication", "replication blocked", "репликация заблокирована"),
         (EventKind::Fault, "withhold", "replication blocked", "репликация заблокирована"),
         (EventKind::Promoted, "timeline 12", "timeline 12", "линия времени 12"),

@@ -169,17 +169,84 @@ fn isolated_node_is_unreachable_until_reverted() {
     revert(&mut test_stack, cut.active_fault);
     await_result(&mut test_stack, &inside, "select count(*) from t", "2");
 
+    // A server that is restarted meanwhile stays disconnected.
+    for (from, value, count) in
+        [(IsolationPeers::All, "3", "3"), (IsolationPeers::Nodes(vec![FaultTarget::Primary]), "4", "4")]
+    {
+        let cut = inject(&mut test_stack, &isolate(&third, from));
+        inject(&mut test_stack, &FaultAction::Restart { target: third.clone() });
+        let before = ask(&inside, "select count(*) from t");
+        assert_eq!(ask(&entry, &format!("insert into t values ({value}) returning a")), value);
+        std::thread::sleep(Duration::from_secs(1));
+        assert_eq!(ask(&inside, "select count(*) from t"), before);
+        revert(&mut test_stack, cut.active_fault);
+        await_result(&mut test_stack, &inside, "select count(*) from t", count);
+    }
+
     // The primary still considers itself primary, but no client can reach it.
-    inject(&mut test_stack, &isolate(&FaultTarget::Primary, IsolationPeers::All));
+    let cut = inject(&mut test_stack, &isolate(&FaultTarget::Primary, IsolationPeers::All));
     assert_eq!(ask(&test_stack.admin("postgres"), "select pg_is_in_recovery()"), "f");
     let promotion =
         test_stack.chain.fail_over(&mut test_stack.supervisor).unwrap_or_else(|it| panic!("{it:?}"));
     assert!(promotion.safe, "{promotion:?}");
     await_result(&mut test_stack, &entry, "insert into t values (2) returning a", "2");
-    assert_eq!(ask(&entry, "select sum(a) from t"), "3");
+    assert_eq!(ask(&entry, "select sum(a) from t"), "10");
+    revert(&mut test_stack, cut.active_fault);
     let rejoined =
         test_stack.chain.rejoin(&mut test_stack.supervisor, "postgres").unwrap_or_else(|it| panic!("{it:?}"));
     assert_eq!(rejoined.node, "postgres");
+}
+
+#[test]
+fn writes_wait_for_a_frozen_disk() {
+    if !is_root() {
+        return;
+    }
+    let action = FaultAction::FreezeDisk { target: FaultTarget::Primary, duration: DURATION };
+    let mut plan = replicated(&[], SyncMode::Any(1), Promoter::default());
+    plan.replication.as_mut().unwrap().separate_disks = true;
+    let mut test_stack = up(&plan);
+    let entry = test_stack.chain.endpoint().clone();
+    ask(&entry, "create table t (a int)");
+    let write = |value: &str| {
+        let (target, sql) = (entry.clone(), format!("insert into t values ({value}) returning a"));
+        std::thread::spawn(move || ask(&target, &sql))
+    };
+    // The first session after a change of the catalog writes a cache of it.
+    assert_eq!(ask(&entry, "select count(*) from t"), "0");
+    let frozen = inject(&mut test_stack, &action);
+    let writer = write("1");
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(ask(&entry, "select count(*) from t"), "0", "reads continue");
+    assert!(!writer.is_finished());
+    let full = FaultAction::FillDisk { target: FaultTarget::Primary, duration: DURATION };
+    let error = test_stack.chain.inject(&mut test_stack.supervisor, &full).unwrap_err();
+    let error = Message::from(&error).describe();
+    assert_eq!(error, "node-error(postgres, attempt-fill-disk, keeper-disk-frozen, none)");
+    revert(&mut test_stack, frozen.active_fault);
+    assert_eq!(writer.join().unwrap(), "1");
+
+    // A server whose disk is frozen can be killed, and rejoins.
+    inject(&mut test_stack, &action);
+    let writer = write("2");
+    test_stack.chain.kill(&mut test_stack.supervisor, "postgres").unwrap();
+    assert_ne!(writer.join().unwrap(), "2");
+    let promotion =
+        test_stack.chain.fail_over(&mut test_stack.supervisor).unwrap_or_else(|it| panic!("{it:?}"));
+    assert!(promotion.safe, "{promotion:?}");
+    test_stack.chain.rejoin(&mut test_stack.supervisor, "postgres").unwrap_or_else(|it| panic!("{it:?}"));
+
+    // A killed keeper leaves no process that waits for a frozen disk.
+    inject(&mut test_stack, &action);
+    let _writer = write("3");
+    let processes = test_stack.supervisor.processes(test_stack.chain.servers()[0].node.unwrap());
+    let keeper = Pid::from_raw(test_stack.supervisor.keeper_pid().cast_signed()).unwrap();
+    kill_process(keeper, Signal::KILL).unwrap();
+    let deadline = Instant::now() + TEST_TIMEOUT;
+    while processes.iter().any(|it| Path::new(&format!("/proc/{it}")).exists()) {
+        assert!(Instant::now() < deadline, "{processes:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]
