@@ -18,6 +18,8 @@ pub enum AvoidableWork {
     Logins,
     /// Dead row versions in a table.
     DeadRows { table: String },
+    /// Pages of a table that are almost empty.
+    EmptyPages { table: String },
     /// Statistics of a table that are older than its rows.
     OldStatistics { table: String },
     /// Snapshot that keeps vacuum from removing dead row versions.
@@ -39,6 +41,8 @@ pub enum AvoidableWork {
     SkippedRows { table: String },
     /// Statement that each transaction executes many times.
     RepeatedStatement,
+    /// Savepoints and exception blocks.
+    Subtransactions,
     /// Query that returns many rows.
     LargeResult,
     /// Scans of a table by plans that do not depend on the values of parameters.
@@ -84,6 +88,13 @@ pub enum WorkEvidence {
         live_rows: f64,
         dead_rows: f64,
         bytes: Option<f64>,
+    },
+    EmptyPages {
+        table: String,
+        /// Size of the table, and bytes that its rows need.
+        bytes: f64,
+        row_bytes: f64,
+        scans_per_transaction: f64,
     },
     OldStatistics {
         table: String,
@@ -159,11 +170,20 @@ pub enum WorkEvidence {
         statement: String,
     },
     RepeatedStatement {
+        /// Executions of all such statements.
         calls_per_transaction: f64,
-        /// Share of the time of all statements, 0..=1.
+        /// Share of such statements in the time of all statements, 0..=1.
         share: f64,
-        /// The statement; untrusted input.
+        /// Number of such statements.
+        statements: usize,
+        /// The longest of them; untrusted input.
         statement: String,
+    },
+    Subtransactions {
+        /// Transaction ids assigned per transaction of the database.
+        ids_per_transaction: f64,
+        /// Statement that took most time; untrusted input.
+        statement: Option<String>,
     },
     LargeResult {
         rows_per_execution: f64,
@@ -182,6 +202,7 @@ impl WorkEvidence {
             WorkEvidence::Planning { .. } => AvoidableWork::Planning,
             WorkEvidence::Logins { .. } => AvoidableWork::Logins,
             WorkEvidence::DeadRows { table, .. } => AvoidableWork::DeadRows { table: table.clone() },
+            WorkEvidence::EmptyPages { table, .. } => AvoidableWork::EmptyPages { table: table.clone() },
             WorkEvidence::OldStatistics { table, .. } | WorkEvidence::GrownTable { table, .. } => {
                 AvoidableWork::OldStatistics { table: table.clone() }
             }
@@ -200,6 +221,7 @@ impl WorkEvidence {
             }
             WorkEvidence::SkippedRows { table, .. } => AvoidableWork::SkippedRows { table: table.clone() },
             WorkEvidence::RepeatedStatement { .. } => AvoidableWork::RepeatedStatement,
+            WorkEvidence::Subtransactions { .. } => AvoidableWork::Subtransactions,
             WorkEvidence::LargeResult { .. } => AvoidableWork::LargeResult,
         }
     }

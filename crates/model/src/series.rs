@@ -117,6 +117,11 @@ pub const PG_DATABASE_SIZE: &str = "pg_database_size";
 /// Sequential scans, by table.
 pub const PG_SCANS: &str = "pg_table_scans";
 pub const PG_SCANNED_ROWS: &str = "pg_table_scanned_rows";
+/// Size of a table that is scanned, and bytes that its rows need, by table.
+pub const PG_SCANNED_BYTES: &str = "pg_table_scanned_bytes";
+pub const PG_ROW_BYTES: &str = "pg_table_row_bytes";
+/// Transaction ids assigned to transactions and subtransactions.
+pub const PG_TRANSACTION_IDS: &str = "pg_transaction_ids";
 /// Rows deleted from the referenced table, by foreign key without an index.
 pub const PG_FOREIGN_KEY_DELETES: &str = "pg_foreign_key_deletes";
 /// Updated rows, as a sum over all tables. [`PG_ROWS_HOT_UPDATED`] counts the HOT updates among them.

@@ -1690,6 +1690,8 @@ bound-checkpoints-full-pages = { $share } of the WAL are full-page images
 bound-temporary-files = { $files } files and { $bytes } per transaction
 bound-share-of-server = { $share } of PostgreSQL's time
 bound-planning = { $time } per plan
+bound-empty-pages = { $size } read by each of { $scans } scans per transaction, although the rows need only { $needed }
+bound-subtransactions = { $ids } transaction ids per transaction
 bound-dead-rows = { $dead } dead row versions, { $live } live rows
 bound-changed-rows = { $changed } rows changed since the last ANALYZE, { $live } live rows
 bound-autovacuum = { $workers } workers, { $share } of the processes that run or wait for a CPU
@@ -1698,7 +1700,10 @@ bound-rows-read = { $read } rows read and { $returned } returned or changed per 
 bound-toast-blocks = { $toast } of { $blocks } blocks per transaction
 bound-unused-indexes = { $indexes } indexes, { $rows } rows written per transaction
 bound-foreign-key = { $deletes } referenced rows deleted and { $read } rows scanned per transaction
-bound-repeated-statement = { $calls } executions per transaction, { $share } of the time of all statements
+bound-repeated-statement = { $statements ->
+    [one] { $calls } executions per transaction, { $share } of the time of all statements
+   *[other] { $calls } executions of { $statements } statements per transaction, { $share } of the time of all statements
+ }
 bound-large-result = { $rows } rows per execution, { $share } of the time of all statements
 bound-function = { $calls } calls per transaction, { $time } each
 bound-old-snapshot = snapshot { $age } old; dead row versions { $first } at first, { $last } at the end
@@ -3446,6 +3451,8 @@ search-work-temporary-files = temporary files of sorts and hashes that exceed wo
 search-work-jit = just-in-time compilation
 search-work-planning = planning of statements
 search-work-logins = logins
+search-work-empty-pages = almost empty pages of { $table }
+search-work-subtransactions = subtransactions (savepoints or exception blocks)
 search-work-dead-rows = dead row versions of { $table }
 search-work-old-statistics = plans from old statistics of { $table }
 search-work-old-snapshot = row versions that an old snapshot keeps
@@ -3585,7 +3592,7 @@ search-do-service = Look inside { $node }, at its locks, queues and calls. If it
 search-do-slots = Use fewer connections, for example through a pooler, or raise `max_connections`.
 search-do-role-connections = Use fewer connections, for example through a pooler, or raise the role's limit with { $command }.
 search-do-database-connections = Use fewer connections, for example through a pooler, or raise the database's limit with { $command }.
-search-do-row-locks = Shorten the time from the change of the row to the commit, or spread the changes over several rows.
+search-do-row-locks = Shorten the time from the change of the row to the commit, or spread the changes over several rows. If the waits are between SELECT … FOR UPDATE and foreign-key checks, use FOR NO KEY UPDATE.
 search-do-locks-advisory = Shorten the time for which the application holds the advisory lock, or use one lock per key.
 search-do-locks-relation = Do not lock whole tables or other objects under load, or shorten the transactions that do.
 search-do-locks-extend = Insert in larger batches, or with fewer sessions.
@@ -3603,6 +3610,8 @@ search-do-temporary-files = Raise `work_mem` for these statements, or let them s
 search-do-jit = Set `jit = off`, or raise `jit_above_cost`.
 search-do-planning = Use prepared statements, fewer partitions, or simpler statements.
 search-do-logins = Keep connections open, or put a pooler in front of PostgreSQL.
+search-do-empty-pages = VACUUM FULL { $table }, which locks it exclusively, or pg_repack. Afterwards delete fewer rows at once, or drop partitions instead.
+search-do-subtransactions = Avoid the exception, for example with ON CONFLICT DO NOTHING, or use one savepoint for many rows.
 search-do-dead-rows = VACUUM FULL { $table }, then let autovacuum run more often on it, and end the transactions that hold it back.
 search-do-old-statistics = ANALYZE { $table } after large changes, or lower its autovacuum_analyze_scale_factor.
 search-do-old-snapshot = End long transactions, also those of reports and backups, or run them on a replica.

@@ -1793,6 +1793,8 @@ bound-checkpoints-full-pages = { $share } WAL — образы полных ст
 bound-temporary-files = на транзакцию файлов { $files }, всего { $bytes }
 bound-share-of-server = { $share } времени PostgreSQL
 bound-planning = { $time } на план
+bound-empty-pages = каждое из { $scans } сканирований на транзакцию читает { $size }, хотя строкам нужно только { $needed }
+bound-subtransactions = номеров транзакций на транзакцию { $ids }
 bound-dead-rows = мёртвых версий строк { $dead }, живых строк { $live }
 bound-changed-rows = изменено строк после последнего ANALYZE: { $changed }, живых строк { $live }
 bound-autovacuum = рабочих процессов { $workers }, это { $share } процессов, которые работают или ждут процессор
@@ -1801,7 +1803,10 @@ bound-rows-read = на транзакцию прочитано строк { $rea
 bound-toast-blocks = { $toast } из { $blocks } блоков на транзакцию
 bound-unused-indexes = индексов { $indexes }, записано строк на транзакцию { $rows }
 bound-foreign-key = на транзакцию удалено строк { $deletes }, прочитано { $read }
-bound-repeated-statement = выполнений на транзакцию { $calls }, это { $share } времени всех запросов
+bound-repeated-statement = { $statements ->
+    [1] выполнений на транзакцию { $calls }, это { $share } времени всех запросов
+   *[other] выполнений на транзакцию { $calls } (разных запросов { $statements }), это { $share } времени всех запросов
+ }
 bound-large-result = строк на выполнение { $rows }, это { $share } времени всех запросов
 bound-function = вызовов на транзакцию { $calls }, по { $time }
 bound-old-snapshot = снимку { $age }; мёртвых версий строк сначала { $first }, в конце { $last }
@@ -3575,6 +3580,8 @@ search-work-temporary-files = временные файлы сортировок
 search-work-jit = JIT-компиляция
 search-work-planning = планирование запросов
 search-work-logins = подключения
+search-work-empty-pages = почти пустые страницы { $table }
+search-work-subtransactions = подтранзакции (точки сохранения или блоки обработки исключений)
 search-work-dead-rows = мёртвые версии строк в { $table }
 search-work-old-statistics = планы по устаревшей статистике { $table }
 search-work-old-snapshot = версии строк, которые удерживает старый снимок
@@ -3716,7 +3723,7 @@ search-do-service = Ищите внутри сервиса { $node }: блоки
 search-do-slots = Открывайте меньше подключений, например через пулер, или увеличьте `max_connections`.
 search-do-role-connections = Открывайте меньше подключений, например через пулер, или увеличьте предел роли: { $command }.
 search-do-database-connections = Открывайте меньше подключений, например через пулер, или увеличьте предел базы данных: { $command }.
-search-do-row-locks = Сократите время от изменения строки до фиксации или распределите изменения по нескольким строкам.
+search-do-row-locks = Сократите время от изменения строки до фиксации или распределите изменения по нескольким строкам. Если SELECT … FOR UPDATE и проверки внешних ключей ждут друг друга, используйте FOR NO KEY UPDATE.
 search-do-locks-advisory = Сократите время, на которое приложение берёт рекомендательную блокировку, или берите отдельную блокировку на каждый ключ.
 search-do-locks-relation = Не блокируйте под нагрузкой целые таблицы и другие объекты или сократите такие транзакции.
 search-do-locks-extend = Вставляйте строки крупными пакетами или меньшим числом сеансов.
@@ -3734,6 +3741,8 @@ search-do-temporary-files = Увеличьте `work_mem` для этих зап
 search-do-jit = Задайте `jit = off` или увеличьте `jit_above_cost`.
 search-do-planning = Используйте подготовленные операторы, меньше секций или более простые запросы.
 search-do-logins = Не закрывайте соединения или поставьте перед PostgreSQL пулер.
+search-do-empty-pages = Выполните VACUUM FULL { $table } (исключительная блокировка) или pg_repack. Затем удаляйте меньше строк за раз или отсоединяйте секции.
+search-do-subtransactions = Обойдитесь без исключения, например с ON CONFLICT DO NOTHING, или используйте одну точку сохранения на много строк.
 search-do-dead-rows = Выполните VACUUM FULL { $table }, затем чаще запускайте для неё автоочистку и завершайте транзакции, которые ей мешают.
 search-do-old-statistics = Выполняйте ANALYZE { $table } после больших изменений или уменьшите её autovacuum_analyze_scale_factor.
 search-do-old-snapshot = Завершайте долгие транзакции, в том числе отчётов и резервных копий, или выполняйте их на реплике.

@@ -33,6 +33,7 @@ mod pg_statements;
 mod pg_table_rows;
 mod pg_table_work;
 mod pg_tables;
+mod pg_transaction_ids;
 mod pg_wal;
 mod php_fpm;
 mod process;
@@ -174,6 +175,7 @@ pub(crate) static ALL: &[&Probe] = &[
     &pg_replication::PROBE,
     &pg_role::PROBE,
     &pg_tables::PROBE,
+    &pg_transaction_ids::PROBE,
     &pg_scans::PROBE,
     &pg_foreign_keys::PROBE,
     &pg_size::PROBE,

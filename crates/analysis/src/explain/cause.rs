@@ -534,10 +534,12 @@ impl CauseContext<'_> {
                 (per_transaction.min(1.0), knob.and_then(switch))
             }
             WorkEvidence::DeadRows { table, .. } => (0.6, maintain(format!("VACUUM FULL {table}"))),
+            WorkEvidence::EmptyPages { table, .. } => (0.55, maintain(format!("VACUUM FULL {table}"))),
             WorkEvidence::OldStatistics { table, .. } | WorkEvidence::GrownTable { table, .. } => {
                 (0.4, maintain(format!("ANALYZE {table}")))
             }
             WorkEvidence::OldSnapshot { .. } => (0.7, None),
+            WorkEvidence::Subtransactions { .. } => (0.5, None),
             WorkEvidence::Autovacuum { share, .. } => (*share, setting("autovacuum", "off".to_owned())),
             // These may be symptoms of the work above.
             WorkEvidence::DiscardedRows { .. } => (0.19, None),

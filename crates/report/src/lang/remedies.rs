@@ -102,6 +102,8 @@ impl Lang {
             AvoidableWork::Planning => say!(self, "search-do-planning"),
             AvoidableWork::Logins => say!(self, "search-do-logins"),
             AvoidableWork::DeadRows { table } => say!(self, "search-do-dead-rows", table),
+            AvoidableWork::EmptyPages { table } => say!(self, "search-do-empty-pages", table),
+            AvoidableWork::Subtransactions => say!(self, "search-do-subtransactions"),
             AvoidableWork::OldStatistics { table } => say!(self, "search-do-old-statistics", table),
             AvoidableWork::OldSnapshot => say!(self, "search-do-old-snapshot"),
             AvoidableWork::Autovacuum => say!(self, "search-do-autovacuum"),

@@ -216,6 +216,8 @@ impl Lang {
             AvoidableWork::Planning => say!(self, "search-work-planning"),
             AvoidableWork::Logins => say!(self, "search-work-logins"),
             AvoidableWork::DeadRows { table } => say!(self, "search-work-dead-rows", table),
+            AvoidableWork::EmptyPages { table } => say!(self, "search-work-empty-pages", table),
+            AvoidableWork::Subtransactions => say!(self, "search-work-subtransactions"),
             AvoidableWork::OldStatistics { table } => say!(self, "search-work-old-statistics", table),
             AvoidableWork::OldSnapshot => say!(self, "search-work-old-snapshot"),
             AvoidableWork::Autovacuum => say!(self, "search-work-autovacuum"),

@@ -3,7 +3,7 @@
 //! This work saturates the CPU or the disk like any other work. The findings name its source.
 
 use super::bound::CpuUsage;
-use super::tables::{executed_rate, rows_per_cpu_second};
+use super::tables::{PAGE_BYTES, executed_rate, rows_per_cpu_second};
 use super::waits::{self, BOUND_SHARE_MIN, WaitClass};
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::SampleView;
@@ -27,6 +27,15 @@ const LOGINS_PER_SECOND_MIN: f64 = 1.0;
 /// Minimum number of dead row versions of a table, and their minimum ratio to its live rows.
 const DEAD_ROWS_MIN: f64 = 1000.0;
 const DEAD_RATIO_MIN: f64 = 2.0;
+/// Ratio of the size of a scanned table to the bytes that its rows need, from which its pages count as almost empty. Alignment
+/// and a usual `fillfactor` explain less than two.
+const EMPTY_RATIO_MIN: f64 = 4.0;
+/// Share of the scanned pages in all blocks that transactions read, between which the scans explain these blocks.
+const SCANNED_SHARE: std::ops::RangeInclusive<f64> = 0.5..=2.0;
+/// Transaction ids per transaction, and per second of PostgreSQL's CPU time, from which subtransactions are reported. A
+/// subtransaction that fails after one insertion took 40 µs.
+const TRANSACTION_IDS_MIN: f64 = 5.0;
+const TRANSACTION_IDS_PER_CPU_SECOND_MIN: f64 = 1e4;
 /// Minimum number of rows of a table with old statistics, and minimum share of changed rows.
 const CHANGED_ROWS_MIN: f64 = 1000.0;
 const CHANGED_SHARE_MIN: f64 = 0.5;
@@ -93,6 +102,8 @@ pub fn findings(window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
                 large_values(window, node),
                 unused_indexes(window, node),
                 function(window, node),
+                empty_pages(window, node),
+                subtransactions(window, node),
                 repeated_statement(window, node),
                 large_result(window, node),
             ]);
@@ -224,7 +235,8 @@ fn blocks(cell: &CellTrials<'_>, node: &str) -> Option<f64> {
     Some(hit + per_transaction(cell, node, samples::PG_BLOCKS_READ)?)
 }
 
-/// The table with the most dead row versions, if they outnumber its live rows and transactions read many blocks.
+/// The table with the most dead row versions, if they outnumber its live rows, transactions read many blocks, and statements read
+/// the table. Insertions do not read the dead rows of their table.
 fn dead_rows(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
     blocks(cell, node).filter(|it| *it >= BLOCKS_MIN)?;
     let trial = cell.trials.iter().rev().find(|it| it.valid().is_some())?;
@@ -234,8 +246,49 @@ fn dead_rows(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
     let (table, dead_rows) = worst?;
     let live_rows = *live.get(&table)?;
     let bytes = bytes.get(&table).copied();
+    let grows = |series| growth_of(cell, node, series, &table).is_some_and(|it| it > 0.0);
+    if !grows(samples::PG_SCANS) && !grows(samples::PG_TABLE_INDEX_ROWS) {
+        return None;
+    }
     (dead_rows >= DEAD_ROWS_MIN && dead_rows >= DEAD_RATIO_MIN * live_rows)
         .then_some(WorkEvidence::DeadRows { table, live_rows, dead_rows, bytes })
+}
+
+/// The table whose sequential scans read the most blocks, if its rows need much less space.
+fn empty_pages(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let blocks = blocks(cell, node).filter(|it| *it >= BLOCKS_MIN)?;
+    let labels = cell.trials.iter().flat_map(|it| it.samples.of(node, samples::PG_SCANNED_BYTES).iter());
+    let tables: BTreeSet<&str> = labels.map(|it| &*it.label).collect();
+    let scanned = |table: &str| {
+        let bytes = last_value(cell, node, samples::PG_SCANNED_BYTES, table)?;
+        Some((table.to_owned(), bytes, growth_of(cell, node, samples::PG_SCANS, table)?))
+    };
+    let all = tables.into_iter().filter_map(scanned);
+    let (table, bytes, scans_per_transaction) = all.max_by(|a, b| (a.1 * a.2).total_cmp(&(b.1 * b.2)))?;
+    let row_bytes = last_value(cell, node, samples::PG_ROW_BYTES, &table)?;
+    let share = scans_per_transaction * bytes / PAGE_BYTES / blocks;
+    (bytes >= EMPTY_RATIO_MIN * row_bytes && SCANNED_SHARE.contains(&share))
+        .then_some(WorkEvidence::EmptyPages { table, bytes, row_bytes, scans_per_transaction })
+}
+
+/// Subtransactions that write: they alone let a transaction use more than one transaction id.
+fn subtransactions(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
+    let figures = |trial: &TrialFacts<'_>| {
+        trial.valid()?;
+        let rate = |series| growth(trial.samples, node, series, |_| true);
+        let ids = rate(samples::PG_TRANSACTION_IDS)?;
+        let transactions = rate(samples::PG_COMMITS)? + rate(samples::PG_ROLLBACKS).unwrap_or(0.0);
+        let cpu = samples::processors(trial.samples, node)?;
+        (transactions > 0.0 && cpu > 0.0).then(|| (ids / transactions, ids / cpu))
+    };
+    let ids_per_transaction = cell.median(|it| Some(figures(it)?.0))?;
+    let per_cpu_second = cell.median(|it| Some(figures(it)?.1))?;
+    let found =
+        ids_per_transaction >= TRANSACTION_IDS_MIN && per_cpu_second >= TRANSACTION_IDS_PER_CPU_SECOND_MIN;
+    found.then(|| WorkEvidence::Subtransactions {
+        ids_per_transaction,
+        statement: most_costly(cell, node, samples::PG_STATEMENT_TIME),
+    })
 }
 
 /// The table of which most rows had changed since the last ANALYZE before the window. A table without an earlier sample
@@ -360,25 +413,40 @@ fn is_query(statement: &str) -> bool {
 
 /// The statement with the longest total time, and its share of the time of all statements, 0..=1.
 fn longest_statement<'a>(cell: &CellTrials<'a>, node: &str) -> Option<(&'a str, f64)> {
+    statement_shares(cell, node)?.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// The share of each statement in the time of all statements, 0..=1.
+fn statement_shares<'a>(cell: &CellTrials<'a>, node: &str) -> Option<Vec<(&'a str, f64)>> {
     let total = growth_of(cell, node, samples::PG_STATEMENT_TIME, "").filter(|it| *it > 0.0)?;
     let labels = cell.trials.iter().flat_map(|it| it.samples.of(node, samples::PG_STATEMENT_TIME).iter());
     let ids: BTreeSet<&str> = labels.map(|it| &*it.label).filter(|it| !it.is_empty()).collect();
-    let time = |id: &'a str| Some((id, growth_of(cell, node, samples::PG_STATEMENT_TIME, id)?));
-    let (id, time) = ids.into_iter().filter_map(time).max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some((id, (time / total).min(1.0)))
+    let share =
+        |id: &'a str| Some((id, (growth_of(cell, node, samples::PG_STATEMENT_TIME, id)? / total).min(1.0)));
+    Some(ids.into_iter().filter_map(share).collect())
 }
 
-/// The cheap statement that takes most of the time because each transaction executes it many times.
+/// The cheap statements that together take most of the time because each transaction executes them many times.
 fn repeated_statement(cell: &CellTrials<'_>, node: &str) -> Option<WorkEvidence> {
-    let (id, share) = longest_statement(cell, node)?;
-    let of_statement = |series| growth_of(cell, node, series, id);
-    let calls_per_transaction = of_statement(samples::PG_STATEMENT_CALLS)?;
-    let blocks = of_statement(samples::PG_STATEMENT_HIT)? + of_statement(samples::PG_STATEMENT_READ)?;
-    let found = calls_per_transaction >= CALLS_MIN
-        && share >= LONGEST_SHARE_MIN
-        && blocks <= REPEATED_BLOCKS_MAX * calls_per_transaction;
-    let statement = waits::statement_text(cell, node, id)?;
-    found.then_some(WorkEvidence::RepeatedStatement { calls_per_transaction, share, statement })
+    let calls = |id: &str| growth_of(cell, node, samples::PG_STATEMENT_CALLS, id);
+    let is_repeated = |id: &str| {
+        let of_statement = |series| growth_of(cell, node, series, id);
+        let blocks = of_statement(samples::PG_STATEMENT_HIT)? + of_statement(samples::PG_STATEMENT_READ)?;
+        let calls = calls(id)?;
+        Some(calls >= CALLS_MIN && blocks <= REPEATED_BLOCKS_MAX * calls)
+    };
+    let mut repeated = statement_shares(cell, node)?;
+    repeated.retain(|it| is_repeated(it.0) == Some(true));
+    let share = repeated.iter().map(|it| it.1).sum::<f64>().min(1.0);
+    let calls_per_transaction = repeated.iter().filter_map(|it| calls(it.0)).sum();
+    let (longest, _) = repeated.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (statement, statements) = (waits::statement_text(cell, node, longest)?, repeated.len());
+    (share >= LONGEST_SHARE_MIN).then_some(WorkEvidence::RepeatedStatement {
+        calls_per_transaction,
+        share,
+        statements,
+        statement,
+    })
 }
 
 /// The table with the most TOAST blocks, if they are most of the blocks that a transaction reads.

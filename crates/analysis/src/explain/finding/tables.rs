@@ -23,7 +23,7 @@ const READ_PER_RETURNED_MIN: f64 = 100.0;
 const SLOWDOWN_RATIO_MAX: f64 = 0.9;
 const SECONDS: usize = 3;
 /// Size of a page.
-const PAGE_BYTES: f64 = 8192.0;
+pub(super) const PAGE_BYTES: f64 = 8192.0;
 /// Smallest reported ratio of the last trial's dead row versions to the first trial's. Their share of all rows must
 /// also be large. Autovacuum starts at a fifth of all rows.
 const GROWTH_RATIO_MIN: f64 = 2.0;

@@ -34,7 +34,7 @@ const fn planted(
 
 /// All files. A reason instead of an answer begins with "no answer". Without an index, or with a count, the CPU that
 /// scans the rows is an acceptable name. With too little memory, memory and disk reads are two names of one limiter.
-const ALL: [PlantedLimit; 49] = [
+const ALL: [PlantedLimit; 52] = [
     planted("postgres-cpu-fifth", &["cpu postgres"], &[], true),
     planted("postgres-cpu-third", &["cpu postgres"], &[], false),
     planted("pgbouncer-cpu", &["cpu pooler"], &[], true),
@@ -64,6 +64,9 @@ const ALL: [PlantedLimit; 49] = [
     planted("jit", &["work jit"], &["cpu postgres"], false),
     planted("planning", &["work planning"], &["cpu postgres"], false),
     planted("dead-rows", &["work dead_rows planted.queue"], &["cpu postgres"], false),
+    planted("empty-pages", &["work empty_pages planted.readings"], &["cpu postgres"], false),
+    planted("subtransactions", &["work subtransactions"], &["cpu postgres"], false),
+    planted("repeated-statements", &["work repeated_statement"], &["cpu postgres"], false),
     planted("old-statistics", &["work old_statistics planted.orders"], &["cpu postgres"], false),
     planted("advisory-lock", &["locks advisory"], &[], false),
     planted("opaque-service", &["service service"], &[], false),

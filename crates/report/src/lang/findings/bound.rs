@@ -92,6 +92,17 @@ impl Lang {
                 Some(say!(self, "bound-dead-rows", dead = rows(*dead_rows), live = rows(*live_rows))),
                 bytes.map(|it| numbers.bytes(it)),
             ]),
+            WorkEvidence::EmptyPages { bytes, row_bytes, scans_per_transaction, .. } => say!(
+                self,
+                "bound-empty-pages",
+                size = numbers.bytes(*bytes),
+                needed = numbers.bytes(*row_bytes),
+                scans = numbers.three(*scans_per_transaction)
+            ),
+            WorkEvidence::Subtransactions { ids_per_transaction, statement } => self.joined([
+                Some(say!(self, "bound-subtransactions", ids = numbers.three(*ids_per_transaction))),
+                of_statement(statement),
+            ]),
             WorkEvidence::OldStatistics { live_rows, changed_rows, .. } => {
                 say!(self, "bound-changed-rows", changed = rows(*changed_rows), live = rows(*live_rows))
             }
@@ -147,15 +158,17 @@ impl Lang {
                 )),
                 of_statement(&Some(statement.clone())),
             ]),
-            WorkEvidence::RepeatedStatement { calls_per_transaction, share, statement } => self.joined([
-                Some(say!(
-                    self,
-                    "bound-repeated-statement",
-                    calls = numbers.three(*calls_per_transaction),
-                    share = percent(*share)
-                )),
-                of_statement(&Some(statement.clone())),
-            ]),
+            WorkEvidence::RepeatedStatement { calls_per_transaction, share, statements, statement } => self
+                .joined([
+                    Some(say!(
+                        self,
+                        "bound-repeated-statement",
+                        statements = *statements,
+                        calls = numbers.three(*calls_per_transaction),
+                        share = percent(*share)
+                    )),
+                    of_statement(&Some(statement.clone())),
+                ]),
             WorkEvidence::Function { share, calls_per_transaction, mean, .. } => self.joined([
                 Some(say!(self, "bound-share-of-server", share = percent(*share))),
                 Some(say!(

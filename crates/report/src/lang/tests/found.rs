@@ -404,11 +404,26 @@ fn work_evidence() -> Vec<WorkEvidence> {
         WorkEvidence::RepeatedStatement {
             calls_per_transaction: 40.0,
             share: 0.87,
+            statements: 1,
             statement: "№9".to_owned(),
         },
+        WorkEvidence::RepeatedStatement {
+            calls_per_transaction: 61.0,
+            share: 0.71,
+            statements: 2,
+            statement: "№9".to_owned(),
+        },
+        WorkEvidence::EmptyPages {
+            table: table(),
+            bytes: 87e6,
+            row_bytes: 81e3,
+            scans_per_transaction: 0.75,
+        },
+        WorkEvidence::Subtransactions { ids_per_transaction: 250.0, statement: statement() },
+        WorkEvidence::Subtransactions { ids_per_transaction: 250.0, statement: None },
     ];
     covers!(all, WorkEvidence: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot, Autovacuum, GrownTable, DiscardedRows,
-        LargeValues, UnusedIndexes, Function, UnindexedForeignKey, SkippedRows, RepeatedStatement, LargeResult);
+        LargeValues, UnusedIndexes, Function, UnindexedForeignKey, SkippedRows, RepeatedStatement, LargeResult, EmptyPages, Subtransactions);
     all
 }
 

@@ -168,12 +168,14 @@ fn works() -> Vec<AvoidableWork> {
         AvoidableWork::UnindexedForeignKey { table: text(), columns: text() },
         AvoidableWork::SkippedRows { table: text() },
         AvoidableWork::RepeatedStatement,
+        AvoidableWork::EmptyPages { table: text() },
+        AvoidableWork::Subtransactions,
         AvoidableWork::LargeResult,
         AvoidableWork::GenericPlans { table: text() },
         AvoidableWork::Condition { table: text(), obstacle: IndexObstacle::Pattern { column: text() } },
     ];
     covers!(all, AvoidableWork: TemporaryFiles, Jit, Planning, Logins, DeadRows, OldStatistics, OldSnapshot, Autovacuum, LargeValues, DiscardedRows,
-        UnusedIndexes, Function, UnindexedForeignKey, SkippedRows, RepeatedStatement, LargeResult, GenericPlans, Condition);
+        UnusedIndexes, Function, UnindexedForeignKey, SkippedRows, RepeatedStatement, EmptyPages, Subtransactions, LargeResult, GenericPlans, Condition);
     all
 }
 

@@ -163,6 +163,16 @@ fn suspects_avoidable_work_before_the_cpu() {
     );
     check(
         false,
+        WorkEvidence::EmptyPages { table: table(), bytes: 9e6, row_bytes: 9e4, scans_per_transaction: 1.0 },
+        "Work work: EmptyPages table: public.queue | Maintenance statement: VACUUM FULL public.queue",
+    );
+    check(
+        false,
+        WorkEvidence::Subtransactions { ids_per_transaction: 200.0, statement: None },
+        "Work work: Subtransactions",
+    );
+    check(
+        false,
         WorkEvidence::OldSnapshot { age: 30.0, first_dead_rows: 0.0, last_dead_rows: 9e4 },
         "Work work: OldSnapshot",
     );

@@ -93,10 +93,12 @@ fn reports_dead_rows_and_old_statistics() {
             .gauge("postgres", "pg_table_changed_rows", "public.queue", changed)
             .gauge("postgres", "pg_table_bytes", "public.queue", 1.5e6)
     };
-    let reading = |blocks: f64| {
+    let unread = |blocks: f64| {
         let run = sampled(0.5).counter("postgres", "pg_blocks_hit", "app", 1000.0 * blocks);
         run.counter("postgres", "pg_blocks_read", "app", 0.0)
     };
+    let reading =
+        |blocks: f64| unread(blocks).counter("postgres", "pg_table_index_rows", "public.queue", 1.0);
     let dead = evidence(
         "DeadRows { table: \"public.queue\", live_rows: 600.0, dead_rows: 19400.0, bytes: Some(1500000.0) }",
     );
@@ -112,6 +114,13 @@ fn reports_dead_rows_and_old_statistics() {
     check(&["unix"], &[waiting(3.0, "LWLock/WALInsert")], &[]);
     // Sessions hold a lightweight lock only while they work.
     check(&["unix"], &[waiting(3.0, "LWLock/LockManager")], &[&dead]);
+    // No statement reads the table, or statements only insert into it.
+    check(&["unix"], &[table(unread(180.0), 600.0, 19_400.0, 0.0)], &[]);
+    let inserted = unread(180.0).counter("postgres", "pg_table_index_rows", "public.queue", 0.0);
+    check(&["unix"], &[table(inserted, 600.0, 19_400.0, 0.0)], &[]);
+    let scanned = unread(180.0).counter("postgres", "pg_table_scans", "public.queue", 1000.0);
+    let scanned = scanned.counter("postgres", "pg_table_scanned_rows", "public.queue", 6e5);
+    check(&["unix"], &[table(scanned, 600.0, 19_400.0, 0.0)], &[&dead]);
     // Few blocks are read, or most rows live.
     check(&["unix"], &[table(reading(10.0), 600.0, 19_400.0, 0.0)], &[]);
     check(&["unix"], &[table(reading(180.0), 20_000.0, 19_400.0, 0.0)], &[]);
@@ -269,7 +278,7 @@ fn reports_repeated_statements() {
         text(run.counter("postgres", "pg_statement_read", "7", 0.0))
     };
     let found = evidence(
-        "RepeatedStatement { calls_per_transaction: 40.0, share: 0.75, statement: \"SELECT sort\" }",
+        "RepeatedStatement { calls_per_transaction: 40.0, share: 0.75, statements: 1, statement: \"SELECT sort\" }",
     );
     check_in(&with_quota(1.0), &[repeated(40_000.0, 0.6, 3.0)], &[&found]);
     // It is executed rarely, takes little of the time, or reads much by itself; or the CPUs are idle at times.
@@ -277,6 +286,51 @@ fn reports_repeated_statements() {
     check_in(&with_quota(1.0), &[repeated(40_000.0, 0.3, 3.0)], &[]);
     check_in(&with_quota(1.0), &[repeated(40_000.0, 0.6, 90.0)], &[]);
     check_in(&with_quota(2.0), &[repeated(40_000.0, 0.6, 3.0)], &[]);
+    // Two statements, each of which takes less than half of the time.
+    let second = |calls: f64| {
+        let run = repeated(40_000.0, 0.3, 3.0).counter("postgres", "pg_statement_calls", "9", calls);
+        let run = run.counter("postgres", "pg_statement_time", "9", 0.2);
+        let run = run.counter("postgres", "pg_statement_hit", "9", 2.0 * calls);
+        run.counter("postgres", "pg_statement_read", "9", 0.0)
+    };
+    let both = found.replace("40.0, share: 0.75, statements: 1", "70.0, share: 0.625, statements: 2");
+    check_in(&with_quota(1.0), &[second(30_000.0)], &[&both]);
+    check_in(&with_quota(1.0), &[second(2_000.0)], &[]);
+}
+
+#[test]
+fn reports_empty_pages() {
+    let scanned = |bytes: f64, needed: f64, blocks: f64| {
+        let run = sampled(0.8).counter("postgres", "pg_table_scans", "parking.stays", 750.0);
+        let run = run.counter("postgres", "pg_table_scanned_rows", "parking.stays", 3e5);
+        let run = run.gauge("postgres", "pg_table_scanned_bytes", "parking.stays", bytes);
+        let run = run.gauge("postgres", "pg_table_row_bytes", "parking.stays", needed);
+        let run = run.counter("postgres", "pg_blocks_hit", "app", 1000.0 * blocks);
+        run.counter("postgres", "pg_blocks_read", "app", 0.0)
+    };
+    let found = evidence(
+        "EmptyPages { table: \"parking.stays\", bytes: 8192000.0, row_bytes: 81000.0, scans_per_transaction: 0.75 }",
+    );
+    // 1000 pages, read by three of four transactions.
+    check_in(&with_quota(1.0), &[scanned(8_192_000.0, 81_000.0, 760.0)], &[&found]);
+    // The rows need half of the space, the scans end early, other tables are read more, or the CPUs are idle at times.
+    check_in(&with_quota(1.0), &[scanned(8_192_000.0, 4e6, 760.0)], &[]);
+    check_in(&with_quota(1.0), &[scanned(8_192_000.0, 81_000.0, 60.0)], &[]);
+    check_in(&with_quota(1.0), &[scanned(8_192_000.0, 81_000.0, 5000.0)], &[]);
+    check_in(&with_quota(2.0), &[scanned(8_192_000.0, 81_000.0, 760.0)], &[]);
+    // Small tables.
+    check_in(&with_quota(1.0), &[scanned(81_920.0, 1000.0, 8.0)], &[]);
+}
+
+#[test]
+fn reports_subtransactions() {
+    let assigned = |ids: f64| sampled(0.8).counter("postgres", "pg_transaction_ids", "", ids);
+    let found = evidence("Subtransactions { ids_per_transaction: 25.0, statement: None }");
+    check_in(&with_quota(1.0), &[assigned(25_000.0)], &[&found]);
+    // Each transaction has an id, subtransactions take little of the CPU time, or the CPUs are idle at times.
+    check_in(&with_quota(1.0), &[assigned(1000.0)], &[]);
+    check_in(&with_quota(1.0), &[assigned(7000.0)], &[]);
+    check_in(&with_quota(2.0), &[assigned(25_000.0)], &[]);
 }
 
 #[test]
