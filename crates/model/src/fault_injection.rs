@@ -156,10 +156,9 @@ impl FailoverResult {
 impl FailoverResult {
     /// Outage of writes that matters to users: that of a new client. If new clients were not measured, that of a
     /// connected client.
-    pub fn write_outage(&self) -> Option<DurationRange> {
+    pub fn write_outage(&self) -> Option<&OutageSummary> {
         self.find_outage(ClientKind::New, AccessKind::Write)
             .or(self.find_outage(ClientKind::Connected, AccessKind::Write))
-            .map(|it| it.duration)
     }
 
     /// Outage of one kind of client and access, if it was measured.
@@ -175,6 +174,8 @@ pub struct OutageSummary {
     pub access: AccessKind,
     /// Durations of the outages. A trial without an outage counts as zero.
     pub duration: DurationRange,
+    /// Number of trials whose outage had not ended at the end of the load. Their durations are lower bounds.
+    pub ongoing: u32,
     /// Part of a connected client's outages that came after new clients were served again. The connected client then
     /// waited for its own timeouts and retry delays. `None` for new clients, or if they were not measured.
     pub own_wait: Option<DurationRange>,

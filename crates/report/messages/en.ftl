@@ -3848,6 +3848,10 @@ failover-outage-client = { $median } for { $is_new ->
        *[false] write
      } again
  }
+failover-outage-ongoing = { $trials ->
+    [one] not over at the end of the load
+   *[other] in { $trials } trials not over at the end of the load
+ }
 failover-outage-none = none for { $is_new ->
     [true] a new client
    *[false] a connected client

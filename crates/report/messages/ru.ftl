@@ -3992,6 +3992,10 @@ failover-outage-client = { $is_new ->
        *[false] писать
      }
  }
+failover-outage-ongoing = { $trials ->
+    [1] до конца нагрузки
+   *[other] в { $trials } испытаниях до конца нагрузки
+ }
 failover-outage-none = { $is_new ->
     [true] новому клиенту
    *[false] подключённому клиенту

@@ -217,7 +217,11 @@ impl LedgerSurvey {
             if fault.fails_over && !failovers.iter().any(|it| *it > fault.at) {
                 self.doubts.push(InconclusiveReason::NoNewTimelineAfterFault { fault: number });
             }
-            if self.last_acknowledgement().is_none_or(|it| it <= fault.at) {
+            // The old primary may acknowledge writes after the fault began, for example while a command that kills it still
+            // runs. Only a write after the failover shows that the new primary accepts any.
+            let failover = failovers.iter().find(|it| **it > fault.at).filter(|_| fault.fails_over);
+            let is_late = |it: Nanos| failover.map_or(it > fault.at, |failover| it >= *failover);
+            if !self.last_acknowledgement().is_some_and(is_late) {
                 self.doubts.push(InconclusiveReason::NoWritesAfterFault { fault: number });
             }
         }

@@ -46,16 +46,16 @@ impl SuccessTimes {
     /// A gap that contains several faults belongs to each of them. If no success ends the gap, it lasts until `end`, the
     /// end of the load. A fault without an earlier success has no outage.
     pub fn outages(&self, faults: &[FaultEvent], end: Nanos, client: ClientKind) -> Vec<ClientOutage> {
-        let between = || self.slots.values().zip(self.slots.values().skip(1)).map(|(a, b)| (a.1, b.0));
+        let between = || self.slots.values().zip(self.slots.values().skip(1)).map(|(a, b)| (a.1, b.0, false));
         let first_fault = faults.first().map_or(Nanos::ZERO, |it| it.at);
-        let before = between().take_while(|it| it.1 <= first_fault).map(|(from, to)| to - from);
+        let before = between().take_while(|it| it.1 <= first_fault).map(|it| it.1 - it.0);
         let usual = before.max().unwrap_or_default();
         let outage = |(number, fault): (usize, &FaultEvent)| {
             let next = faults.get(number + 1).map_or(Nanos::MAX, |it| it.at);
-            let last = self.slots.values().next_back().map(|it| (it.1, end.max(it.1)));
-            let is_its = |&(a, b): &(Nanos, Nanos)| b > fault.at && (b <= next || a <= fault.at);
-            let (from, to) = between().chain(last).filter(is_its).max_by_key(|&(a, b)| b - a)?;
-            Some(ClientOutage { fault: number, client, access: AccessKind::Write, from, to, usual })
+            let last = self.slots.values().next_back().map(|it| (it.1, end.max(it.1), true));
+            let is_its = |&(a, b, _): &(Nanos, Nanos, bool)| b > fault.at && (b <= next || a <= fault.at);
+            let (from, to, ongoing) = between().chain(last).filter(is_its).max_by_key(|it| it.1 - it.0)?;
+            Some(ClientOutage { fault: number, client, access: AccessKind::Write, from, to, usual, ongoing })
         };
         faults.iter().enumerate().filter_map(outage).collect()
     }

@@ -9,7 +9,7 @@ mod tests;
 
 use crate::durability::{conclude, is_sound, loss_probability_bound};
 use crate::stats::quantile::median;
-use crate::verdict::failover_objective::{self, FailoverFigures};
+use crate::verdict::failover_objective::{self, FailoverFigures, OutageFigure};
 use model::Nanos;
 use model::durability::{
     AccessKind, Anomaly, AnomalyKind, ClientKind, ClientOutage, Conclusion, DurabilityVerdict, EXAMPLES,
@@ -43,13 +43,13 @@ pub fn all_cells(experiment: &Experiment, trials: &[(usize, &FaultInjection)]) -
 /// Results of the objectives on failovers. Objectives on the load are left out.
 fn objectives(texts: &[String], result: &FailoverResult, trials: &[&FaultInjection]) -> Vec<ObjectiveResult> {
     let verdicts: Vec<&DurabilityVerdict> = trials.iter().filter_map(|it| it.verdict.as_ref()).collect();
-    let durations = |access: AccessKind| -> Vec<Nanos> {
+    let durations = |access: AccessKind| -> Vec<OutageFigure> {
         let client = match result.find_outage(ClientKind::New, access) {
             Some(_) => ClientKind::New,
             None => ClientKind::Connected,
         };
         let longest = verdicts.iter().filter_map(|it| longest_outage(it, client, access));
-        longest.map(|it| it.duration()).collect()
+        longest.map(|it| OutageFigure { duration: it.duration(), ongoing: it.is_ongoing() }).collect()
     };
     let (writes, reads) = (durations(AccessKind::Write), durations(AccessKind::Read));
     let lost = result.conclusion.and_then(|_| result.known_loss());
@@ -192,7 +192,8 @@ fn outage_summaries(verdicts: &[&DurabilityVerdict]) -> Vec<OutageSummary> {
             let waits: Vec<Nanos> = longest.iter().filter_map(|it| own_wait(it.0, &it.1)).collect();
             if let Some(duration) = duration_range(&durations) {
                 let own_wait = duration_range(&waits);
-                all.push(OutageSummary { client, access, duration, own_wait });
+                let ongoing = longest.iter().filter(|it| it.1.is_ongoing()).count() as u32;
+                all.push(OutageSummary { client, access, duration, ongoing, own_wait });
             }
         }
     }

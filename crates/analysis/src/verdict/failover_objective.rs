@@ -6,7 +6,8 @@
 //!
 //! `outage < 5s` is met if the outage of every trial is shorter. `outage p95 < 10s` is met if, with 95 % confidence, 95 %
 //! of all failovers have a shorter outage, and violated if fewer have one. Otherwise the verdict is unknown. The
-//! confidence bound is that of Clopper and Pearson: n trials without a longer outage suffice if 0.95ⁿ ≤ 0.05.
+//! confidence bound is that of Clopper and Pearson: n trials without a longer outage suffice if 0.95ⁿ ≤ 0.05. An outage that
+//! had not ended at the end of the load may be longer than any bound.
 
 use crate::verdict::objective::{ObjectiveRelation, RELATIONS, read_seconds};
 use crate::verdict::rule::quoted;
@@ -39,8 +40,16 @@ pub struct FailoverFigures<'a> {
     pub lost: Option<u64>,
     pub acknowledged: u64,
     /// Outages of writes and of reads, one per trial.
-    pub writes: &'a [Nanos],
-    pub reads: &'a [Nanos],
+    pub writes: &'a [OutageFigure],
+    pub reads: &'a [OutageFigure],
+}
+
+/// Outage of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutageFigure {
+    pub duration: Nanos,
+    /// True if the duration is only a lower bound, because the outage had not ended at the end of the load.
+    pub ongoing: bool,
 }
 
 /// Probability that a verdict on a quantile is wrong.
@@ -127,27 +136,39 @@ impl FailoverObjective {
                 self.result(verdict, lost, figures.acknowledged)
             }
             FailoverMetric::Outage { access, quantile } => {
-                let durations = if access == AccessKind::Write { figures.writes } else { figures.reads };
-                let mut sorted: Vec<f64> = durations.iter().map(|it| it.as_secs_f64()).collect();
+                let outages = if access == AccessKind::Write { figures.writes } else { figures.reads };
+                let mut sorted: Vec<f64> = outages.iter().map(|it| it.duration.as_secs_f64()).collect();
                 sorted.sort_by(f64::total_cmp);
+                let is_open = |it: &&OutageFigure| {
+                    it.ongoing && self.compare(it.duration.as_secs_f64()) == ObjectiveVerdict::Met
+                };
+                let open = outages.iter().filter(is_open).count() as u64;
                 match quantile {
-                    Some(quantile) => self.judge_quantile(quantile, &sorted),
+                    Some(quantile) => self.judge_quantile(quantile, &sorted, open),
                     None => {
                         let longest = sorted.last().copied();
-                        let verdict = longest.map_or(ObjectiveVerdict::Unknown, |it| self.compare(it));
-                        self.result(verdict, longest, sorted.len() as u64)
+                        let verdict = match longest.map(|it| self.compare(it)) {
+                            Some(ObjectiveVerdict::Met) if open > 0 => ObjectiveVerdict::Unknown,
+                            verdict => verdict.unwrap_or(ObjectiveVerdict::Unknown),
+                        };
+                        let is_lower_bound = outages.iter().any(|it| it.ongoing);
+                        ObjectiveResult {
+                            is_lower_bound,
+                            ..self.result(verdict, longest, sorted.len() as u64)
+                        }
                     }
                 }
             }
         }
     }
 
-    fn judge_quantile(&self, quantile: f64, sorted: &[f64]) -> ObjectiveResult {
+    /// Judges a quantile. `open` outages within the bound had not ended, so they may be longer.
+    fn judge_quantile(&self, quantile: f64, sorted: &[f64], open: u64) -> ObjectiveResult {
         let count = sorted.len() as u64;
         let longer =
             sorted.iter().filter(|it| self.compare(**it) == ObjectiveVerdict::Violated).count() as u64;
         let share = 1.0 - quantile;
-        let verdict = if count > 0 && at_most(longer, count, share) <= ERROR_PROBABILITY {
+        let verdict = if count > 0 && at_most(longer + open, count, share) <= ERROR_PROBABILITY {
             ObjectiveVerdict::Met
         } else if longer > 0 && 1.0 - at_most(longer - 1, count, share) <= ERROR_PROBABILITY {
             ObjectiveVerdict::Violated
@@ -160,7 +181,7 @@ impl FailoverObjective {
         }
         // The longest outage is an upper bound of this quantile.
         let nearest = sorted.last().map(|it| (ERROR_PROBABILITY.powf(1.0 / count as f64), *it));
-        let needed = (count..TRIALS_MAX).find(|it| at_most(longer, *it, share) <= ERROR_PROBABILITY);
+        let needed = (count..TRIALS_MAX).find(|it| at_most(longer + open, *it, share) <= ERROR_PROBABILITY);
         let too_few = Some(TooFewSamples { quantile, needed: needed.unwrap_or(TRIALS_MAX), nearest });
         ObjectiveResult { too_few, ..self.result(verdict, None, count) }
     }
@@ -207,12 +228,16 @@ fn at_most(successes: u64, trials: u64, p: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Outages of trials: `20x1.3` is twenty trials of 1.3 s.
-    fn outages(text: &str) -> Vec<Nanos> {
+    /// Outages of trials: `20x1.3` is twenty trials of 1.3 s, `1x1.3+` one whose outage had not ended.
+    fn outages(text: &str) -> Vec<OutageFigure> {
         let trials = |word: &str| {
             let (count, seconds) = word.split_once('x').expect("a count and a duration");
+            let (seconds, ongoing) = match seconds.strip_suffix('+') {
+                Some(it) => (it, true),
+                None => (seconds, false),
+            };
             let duration = Nanos::from_secs_f64(seconds.parse().expect("a duration"));
-            vec![duration; count.parse().expect("a count")]
+            vec![OutageFigure { duration, ongoing }; count.parse().expect("a count")]
         };
         text.split_whitespace().flat_map(trials).collect()
     }
@@ -231,6 +256,12 @@ mod tests {
             ("outage <= 1300ms", Some(0), "20x1.3", Met, Some(1.3)),
             ("outage < 2s", Some(0), "19x1.3 1x9", Violated, Some(9.0)),
             ("outage < 2s", Some(0), "", Unknown, None),
+            ("outage < 2s", Some(0), "1x1.3 1x1.1+", Unknown, Some(1.3)),
+            ("outage < 2s", Some(0), "1x1.3 1x2.1+", Violated, Some(2.1)),
+            ("outage p95 < 2s", Some(0), "91x1.3 1x1.1+", Unknown, None),
+            ("outage p95 < 2s", Some(0), "92x1.3 1x1.1+", Met, Some(1.3)),
+            ("outage p95 < 2s", Some(0), "16x1.3 4x9+", Violated, Some(9.0)),
+            ("outage p95 < 2s", Some(0), "16x1.3 1x9+ 3x1.4+", Unknown, None),
             // 0.95⁵⁸ > 0.05 ≥ 0.95⁵⁹
             ("outage p95 < 2s", Some(0), "58x1.3", Unknown, None),
             ("outage p95 < 2s", Some(0), "59x1.3", Met, Some(1.3)),

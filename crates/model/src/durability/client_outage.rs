@@ -22,6 +22,9 @@ pub struct ClientOutage {
     /// Longest period without a success before the first fault. A period of this length is usual for this load.
     #[serde(rename = "usual_ns", default)]
     pub usual: Nanos,
+    /// True if no success ended the period, so that the outage may have lasted longer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ongoing: bool,
 }
 
 /// Kind of a client, by its connections.
@@ -57,5 +60,10 @@ impl ClientOutage {
         let duration = self.to - self.from;
         let is_outage = duration > OUTAGE_MIN && duration.0 > self.usual.0.saturating_mul(2);
         if is_outage { duration } else { Nanos::ZERO }
+    }
+
+    /// True if the outage had not ended at the end of the load. Its duration is then a lower bound.
+    pub fn is_ongoing(&self) -> bool {
+        self.ongoing && self.duration() > Nanos::ZERO
     }
 }

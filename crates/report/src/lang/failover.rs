@@ -109,11 +109,20 @@ impl Lang {
         if max == Nanos::ZERO {
             return say!(self, "failover-outage-none", is_new);
         }
-        let max = (min < max).then(|| self.time(max));
+        let median = self.lower_bound(self.time(median), outage.ongoing > 0);
+        let max = (min < max).then(|| self.lower_bound(self.time(max), outage.ongoing > 0));
+        let ongoing =
+            (outage.ongoing > 0).then(|| say!(self, "failover-outage-ongoing", trials = outage.ongoing));
         let wait = outage.own_wait.map(|it| it.median).filter(|it| *it > Nanos::ZERO);
         let wait = wait.map(|it| self.time(it));
         let is_read = outage.access == AccessKind::Read;
-        say!(self, "failover-outage-client", is_new, median = self.time(median), max, wait, is_read)
+        let text = say!(self, "failover-outage-client", is_new, median, max, wait, is_read);
+        ongoing.map_or(text.clone(), |it| format!("{text}{}{it}", self.numbers().among()))
+    }
+
+    /// Marks a value as a lower bound, if it is one.
+    pub(crate) fn lower_bound(&self, value: String, is_lower_bound: bool) -> String {
+        if is_lower_bound { format!("≥{}{value}", self.numbers().gap) } else { value }
     }
 
     /// Reports the number of lost writes, and whether a promise was broken.

@@ -174,8 +174,11 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     let outage = |access: AccessKind, client: ClientKind, rank| -> FigureColumn<'_, FailoverResult> {
         let (is_read, is_new) = (access == AccessKind::Read, client == ClientKind::New);
         let heading = say!(lang, "failover-column-outage", is_read, is_new);
-        let text =
-            move |result: &FailoverResult| spread(result.find_outage(client, access).map(|it| it.duration));
+        let text = move |result: &FailoverResult| {
+            let outage = result.find_outage(client, access);
+            outage
+                .map_or(String::new(), |it| lang.lower_bound(range_text(&it.duration, lang), it.ongoing > 0))
+        };
         (heading, rank, Box::new(text))
     };
     let all: Vec<FigureColumn<'_, FailoverResult>> = vec![

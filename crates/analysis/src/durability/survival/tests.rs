@@ -18,7 +18,7 @@ fn killed(at: u64, node: &str) -> InjectedFault {
 
 fn outage(fault: usize, client: ClientKind, from: u64, to: u64) -> ClientOutage {
     let (from, to, usual) = (ms(from), ms(to), ms(60));
-    ClientOutage { fault, client, access: AccessKind::Write, from, to, usual }
+    ClientOutage { fault, client, access: AccessKind::Write, from, to, usual, ongoing: false }
 }
 
 fn verdict() -> DurabilityVerdict {
@@ -249,6 +249,19 @@ fn computes_bounds_and_counts() {
     assert_eq!(result.counts, counts(111));
 }
 
+/// An outage that the load did not outlast is longer than measured, unless it is no outage at all.
+#[test]
+fn outages_that_have_not_ended_are_counted() {
+    let trials = [(3000, true), (3000, false), (1040, true)].map(|(to, ongoing)| {
+        let mut injection = trial("");
+        let outage = ClientOutage { ongoing, ..outage(0, ClientKind::Connected, 1000, to) };
+        injection.verdict.as_mut().expect("the trial has a verdict").outages = vec![outage];
+        injection
+    });
+    let result = cell_result(0, &trials.iter().collect::<Vec<_>>(), None).expect("there are trials");
+    assert_eq!(result.write_outage().map(|it| it.ongoing), Some(1));
+}
+
 /// Durations begin with the fault on the server that was replaced.
 #[test]
 fn computes_duration_ranges() {
@@ -256,7 +269,7 @@ fn computes_duration_ranges() {
         range.map(|range| [range.min, range.median, range.max].map(|it| it.0 / MILLI))
     };
     let result = survival("", "none");
-    assert_eq!(flat(result.write_outage()), Some([2010; 3]));
+    assert_eq!(flat(result.write_outage().map(|it| it.duration)), Some([2010; 3]));
     assert_eq!((flat(result.promoted), flat(result.healthy)), (Some([1200; 3]), Some([1700; 3])));
     assert_eq!(flat(result.rejoined), None);
 
@@ -296,7 +309,7 @@ fn computes_duration_ranges() {
     let result = cell_result(0, &all.iter().collect::<Vec<_>>(), None).expect("there are trials");
     assert_eq!(flat(result.promoted), Some([500, 1000, 3000]));
     assert_eq!((flat(result.healthy), flat(result.rejoined)), (None, Some([700, 800, 900])));
-    assert_eq!(flat(result.write_outage()), Some([600, 2010, 2010]));
+    assert_eq!(flat(result.write_outage().map(|it| it.duration)), Some([600, 2010, 2010]));
     let promoted = |injection: &FaultInjection| {
         flat(cell_result(0, &[injection], None).expect("there is a trial").promoted).map(|it| it[0])
     };

@@ -169,6 +169,7 @@ mod tests {
             from: ms(from),
             to: ms(to),
             usual: ms(20),
+            ongoing: false,
         };
         // The second one is hardly longer than before the faults.
         served.verdict = Some(verdict(vec![outage(0, 2_480, 6_100), outage(0, 7_000, 7_030)]));

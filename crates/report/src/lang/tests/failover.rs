@@ -106,7 +106,13 @@ fn doubts(lang: &Lang) -> NamedTexts {
 fn client_outages(outage: Option<DurationRange>) -> Vec<OutageSummary> {
     let Some(duration) = outage else { return Vec::new() };
     let none = DurationRange { min: Nanos::ZERO, median: Nanos::ZERO, max: Nanos::ZERO };
-    let summary = |client, access, duration, own_wait| OutageSummary { client, access, duration, own_wait };
+    let summary = |client, access, duration, own_wait| OutageSummary {
+        client,
+        access,
+        duration,
+        ongoing: u32::from(duration.min != duration.max),
+        own_wait,
+    };
     let wait = DurationRange { median: Nanos::from_millis(1100), ..duration };
     vec![
         summary(ClientKind::New, AccessKind::Write, duration, None),

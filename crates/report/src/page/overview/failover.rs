@@ -7,7 +7,7 @@ use crate::view::{LargeFigure, Picture, Plot, PlotAxis, PlotPoint, PointSeries, 
 use model::Nanos;
 use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
 use model::durability::{AccessKind, ClientKind, Conclusion};
-use model::fault_injection::FailoverResult;
+use model::fault_injection::{FailoverResult, OutageSummary};
 use model::run_result::TrialResult;
 use std::cmp::Reverse;
 
@@ -35,7 +35,9 @@ pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
     let several = crate::page::failover::has_several_cells(case);
     let name = several.then(|| case.name(worst.cell).to_owned());
     let (failovers, outage) = (worst.failovers, worst.write_outage());
-    let time = outage.filter(|it| it.median > Nanos::ZERO).map(|range| lang.time(range.median));
+    let shown =
+        |outage: &OutageSummary| lang.lower_bound(lang.time(outage.duration.median), outage.ongoing > 0);
+    let time = outage.filter(|it| it.duration.median > Nanos::ZERO).map(shown);
     let summary = match (worst.conclusion, worst.lost) {
         (None, _) => say!(lang, "overview-outage-only", name, failovers, time),
         (Some(Conclusion::Unknown), _) => say!(lang, "overview-loss-unknown", name, failovers),
@@ -57,15 +59,18 @@ pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
             _ => Tone::Doubt,
         },
     });
-    let outage = outage.map(|range| LargeFigure {
+    let outage = outage.map(|outage| LargeFigure {
         label: say!(
             lang,
             "overview-outage",
             is_new = worst.find_outage(ClientKind::New, AccessKind::Write).is_some()
         ),
-        value: lang.time(range.median),
-        detail: say!(lang, "overview-at-most", time = lang.time(range.max)),
-        tone: Tone::Plain,
+        value: shown(outage),
+        detail: match outage.ongoing {
+            0 => say!(lang, "overview-at-most", time = lang.time(outage.duration.max)),
+            trials => say!(lang, "failover-outage-ongoing", trials),
+        },
+        tone: if outage.ongoing > 0 { Tone::Doubt } else { Tone::Plain },
     });
     let trials = LargeFigure {
         label: say!(lang, "overview-failovers"),

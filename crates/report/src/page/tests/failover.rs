@@ -31,12 +31,15 @@ fn spread(least: u64, median: u64, greatest: u64) -> Option<DurationRange> {
 /// Write outage of connected clients.
 fn write_outage(range: Option<DurationRange>) -> Vec<OutageSummary> {
     let (client, access) = (ClientKind::Connected, AccessKind::Write);
-    range.map(|duration| OutageSummary { client, access, duration, own_wait: None }).into_iter().collect()
+    range
+        .map(|duration| OutageSummary { client, access, duration, ongoing: 0, own_wait: None })
+        .into_iter()
+        .collect()
 }
 
 fn write_gap(from: u64, to: u64) -> ClientOutage {
     let (client, access) = (ClientKind::Connected, AccessKind::Write);
-    ClientOutage { fault: 0, client, access, from: ms(from), to: ms(to), usual: ms(20) }
+    ClientOutage { fault: 0, client, access, from: ms(from), to: ms(to), usual: ms(20), ongoing: false }
 }
 
 fn kept() -> FailoverResult {
