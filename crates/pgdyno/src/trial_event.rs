@@ -12,4 +12,8 @@ pub enum TrialEvent<'a> {
     Rest(&'a Tick),
     /// Log events; never empty.
     Events(&'a [LogEvent]),
+    /// The load has ended, and no other server accepts writes yet.
+    AwaitingFailover,
+    /// This command of the user reverts a fault after the load.
+    Undoing(&'a [String]),
 }

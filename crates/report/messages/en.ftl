@@ -379,7 +379,7 @@ check-data-dropped = the database of the attached server is dropped and created 
  }
 check-hooks = hooks
 check-fsync-off = `fsync` is off, so the durability of writes cannot be proven: a crash of the operating system may lose any write
-check-hook-missing = hooks: the program { $program } does not exist on this machine
+check-hook-missing = the program { $program } of a hook or a fault does not exist on this machine
 check-shared-hosts = hosts
 check-feeds = feeds
 check-load = load
@@ -2891,7 +2891,10 @@ overview-loss-unknown = { $name ->
  }{ $failovers ->
     [one] { $failovers } failover
    *[other] { $failovers } failovers
- }; it is not known whether acknowledged writes were lost.
+ }; { $is_read ->
+    [true] no acknowledged write was lost, but this proves nothing yet
+   *[false] it is not known whether acknowledged writes were lost
+ }.
 overview-outage-only = { $name ->
     [none] {""}
    *[other] { $name }:{" "}
@@ -3148,6 +3151,8 @@ live-statistics = collecting statistics
 live-restored = data restored in { $time }
 live-data-unchanged = data unchanged: nothing was written
 live-warmed = the caches are ready
+live-awaiting-failover = the load has ended, waiting for the failover
+live-undoing = running { $command }
 live-warming-up = warming up
 live-measuring = { $second } of { $total } s
 
@@ -5515,6 +5520,8 @@ plan-several-statements = it consists of several statements
 plan-unreadable = its plan could not be read
 plan-attached = the server is attached, so pgdyno creates nothing there; statements that write were not planned, so those that would have to maintain an index are unknown
 plan-no-hypopg = the extension HypoPG is not installed on this server
+attach-several-hosts = the address names several hosts, but not which of them to use; add `target_session_attrs=read-write`
+attach-in-recovery = { $address } is in recovery
 attach-no-address = its address leads nowhere
 install-package = ./x setup, or apt-get install { $package }
 install-odyssey = ./x setup unpacks it on Debian; elsewhere build it and name it: PGDYNO_ODYSSEY=/path/to/odyssey

@@ -425,7 +425,7 @@ check-data-dropped = база данных подключённого серве
  }
 check-hooks = команды
 check-fsync-off = `fsync` выключен, поэтому сохранность записей нельзя доказать: сбой операционной системы может потерять любую запись
-check-hook-missing = hooks: программы { $program } нет на этой машине
+check-hook-missing = программы { $program } из hooks или faults нет на этой машине
 check-shared-hosts = хосты
 check-feeds = данные
 check-load = нагрузка
@@ -3024,7 +3024,10 @@ overview-loss-unknown = { $name ->
     [one] { $failovers } переключение
     [few] { $failovers } переключения
    *[many] { $failovers } переключений
- }; потеряны ли подтверждённые записи, неизвестно.
+ }; { $is_read ->
+    [true] подтверждённые записи не потеряны, но это ещё ничего не доказывает
+   *[false] потеряны ли подтверждённые записи, неизвестно
+ }.
 overview-outage-only = { $name ->
     [none] {""}
    *[other] { $name }:{" "}
@@ -3268,6 +3271,8 @@ live-statistics = собирается статистика
 live-restored = данные восстановлены за { $time }
 live-data-unchanged = данные не менялись: записи не было
 live-warmed = кэши готовы
+live-awaiting-failover = нагрузка закончилась, ожидание переключения
+live-undoing = выполняется { $command }
 live-warming-up = прогрев
 live-measuring = { $second } из { $total }{"\u00A0"}с
 
@@ -5668,6 +5673,8 @@ plan-several-statements = запрос состоит из нескольких 
 plan-unreadable = план запроса не удалось прочитать
 plan-attached = сервер подключён, поэтому pgdyno ничего на нём не создаёт; запросы на запись не планировались, поэтому неизвестно, каким из них пришлось бы обновлять индекс
 plan-no-hypopg = на этом сервере не установлено расширение HypoPG
+attach-several-hosts = в адресе несколько узлов, но не сказано, какой из них нужен; добавьте `target_session_attrs=read-write`
+attach-in-recovery = { $address } в режиме восстановления
 attach-no-address = по его адресу нет ни одного хоста
 install-package = `./x setup` или `apt-get install { $package }`
 install-odyssey = `./x setup` распаковывает его в Debian; в других системах соберите его и укажите: `PGDYNO_ODYSSEY=/path/to/odyssey`

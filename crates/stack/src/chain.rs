@@ -96,6 +96,8 @@ pub struct RunningNode {
     pub endpoint: Target,
     /// Address at which a balancer accepts connections to the replicas, with the application's login.
     pub read_only: Option<Target>,
+    /// Other hosts of an attached node, one of which may become the primary.
+    pub other_hosts: Vec<Target>,
     /// Name that was resolved to the address of an attached node; `None` if the user wrote an IP address.
     pub host: Option<String>,
     /// URL of a node that takes HTTP requests (a service, or a balancer in front of a service), such as

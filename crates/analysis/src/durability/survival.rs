@@ -69,7 +69,7 @@ pub fn cell_result(
     let verdicts: Vec<&DurabilityVerdict> = trials.iter().filter_map(|it| it.verdict.as_ref()).collect();
     let control = control.filter(|it| !it.1.is_empty()).map(|(cell, trials)| control_summary(cell, trials));
     let control = control.or_else(|| local_control_summary(cell, trials));
-    let failovers = trials.iter().map(|it| failovers(it)).sum();
+    let failovers = trials.iter().filter(|it| is_complete(it)).map(|it| failovers(it)).sum();
     let mut doubts = Vec::new();
     for doubt in verdicts.iter().flat_map(|it| &it.doubts).filter(|it| !is_about_control(it)) {
         merge_doubt(&mut doubts, *doubt);

@@ -162,10 +162,16 @@ impl<R: Recorder> Shard<R> {
         session.tried > 0
     }
 
-    /// True if client `i` has logged in to a server of the role that its endpoint requires.
+    /// True if client `i` has logged in to a server of the role that its endpoint requires. A primary must also accept
+    /// writes by default, as for libpq's `read-write`.
     pub(super) fn is_target_role(&self, i: u32) -> bool {
         let Client { session, endpoint, .. } = &self.clients[i as usize];
         let required_role = self.work.endpoint(*endpoint).map_or(SqlTarget::Any, |it| it.hosts.target_role);
+        if required_role == SqlTarget::Primary
+            && session.channel.parameter("default_transaction_read_only") == Some("on")
+        {
+            return false;
+        }
         match session.channel.parameter("in_hot_standby") {
             Some("on") => required_role != SqlTarget::Primary,
             Some(_) => required_role != SqlTarget::Replica,

@@ -3,7 +3,7 @@
 use analysis::stats::repeats::TESTED_MIN;
 use model::message;
 use model::message::Message;
-use model::plan::{Experiment, LoadScale, Node, NodeKind, OperationKind, Setup};
+use model::plan::{Experiment, FaultAction, LoadScale, Node, NodeKind, OperationKind, Setup};
 use stack::component::program::Programs;
 use std::collections::BTreeMap;
 
@@ -39,12 +39,16 @@ fn fsync_off(experiment: &Experiment) -> Option<Message> {
     setups.flat_map(|it| &it.stack.nodes).any(is_off).then(|| message!("check-fsync-off"))
 }
 
-/// Warnings about hooks whose program does not exist on this machine.
+/// Warnings about hooks and faults whose program does not exist on this machine.
 fn missing_programs(experiment: &Experiment) -> Vec<Message> {
     let programs = Programs::from_environment();
-    let hooks = experiment.cells.iter().map(|it| &it.setup.hooks);
-    let mut names: Vec<&String> =
-        hooks.flat_map(|it| [it.before_trial.first(), it.after_trial.first()]).flatten().collect();
+    let setups = || experiment.cells.iter().map(|it| &it.setup);
+    let hooks = setups().flat_map(|it| [it.hooks.before_trial.first(), it.hooks.after_trial.first()]);
+    let faults = setups().flat_map(|it| &it.faults).flat_map(|it| match &it.action {
+        FaultAction::Run { command, undo, .. } => [command.first(), undo.first()],
+        _ => [None, None],
+    });
+    let mut names: Vec<&String> = hooks.chain(faults).flatten().collect();
     names.sort();
     names.dedup();
     let missing = names.into_iter().filter(|name| programs.locate(name).is_none());

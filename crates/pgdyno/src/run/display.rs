@@ -195,6 +195,8 @@ impl RunDisplay {
                 trial.activity = Activity::Measuring { second: tick.second + 1, total };
             }
             TrialEvent::Rest(_) => {}
+            TrialEvent::AwaitingFailover => trial.activity = Activity::AwaitingFailover,
+            TrialEvent::Undoing(command) => trial.activity = Activity::Undoing { command: command.join(" ") },
             TrialEvent::Events(all) => {
                 all.iter().for_each(|it| trial.push_event(it));
                 // Every server has an event of the fault.
@@ -225,6 +227,9 @@ impl RunDisplay {
                     .cloned()
                     .collect(),
             });
+        }
+        for error in done.fault_injection.iter().flat_map(|it| &it.errors) {
+            self.screen.print_final_line(&self.lang.run_note(&self.lang.message(error)));
         }
         for rule in &done.blind {
             self.screen.print_final_line(&self.lang.rule_without_values(rule));

@@ -16,6 +16,7 @@ use super::workload::LoadInputs;
 use crate::cli::CommandError;
 use crate::measure::{self, LoadConfig, MeasureError};
 use crate::observer::{Observer, TrialClock};
+use crate::trial_event::TrialEvent;
 use client_probes::{ClientProbes, ReadTimes, RunningProbes};
 use durability_check::{EarlierTokens, LedgerReadError, LedgerReader, ProbedClients};
 pub use injector::is_external_fault;
@@ -30,11 +31,13 @@ use model::plan::{Fault, FaultAction, LedgerQuery, Operation, Setup};
 use model::{Measurement, Nanos};
 use stack::chain::Chain;
 use stack::freshness::FreshnessProber;
+use stack::interrupt::with_interrupt;
 use stack::invariants::InvariantMonitor;
 use stack::roles::{self, DirectServer, RoleMonitor, RoleObservations, RolePeriod};
 use stack::sampler::Observation;
 use stack::supervisor::{NodeError, Supervisor};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread;
@@ -261,10 +264,17 @@ impl FaultRun {
 
     /// Rejoins former primaries and reads back all writes: after the load, after the rejoin, and after a restart of all
     /// servers.
-    pub fn conclude(mut self, test_bed: &mut TestBed) -> Result<FaultInjection, SetupError> {
+    pub fn conclude(
+        mut self,
+        test_bed: &mut TestBed,
+        interrupted: &AtomicBool,
+        show: &mut dyn FnMut(TrialEvent<'_>),
+    ) -> Result<FaultInjection, SetupError> {
         if !self.interrupted {
-            self.await_external_failovers();
-            self.undo_commands(test_bed);
+            self.await_external_failovers(interrupted, show);
+            self.undo_commands(test_bed, show);
+        }
+        if !interrupted.load(Ordering::Relaxed) {
             self.rejoin_primaries(test_bed);
         }
         let FaultRun { injection: mut injection_result, watcher, reader, trial_clock, ended, .. } = self;
@@ -292,30 +302,37 @@ impl FaultRun {
     }
 
     /// Waits until another server has taken over after each failover that pgdyno does not cause, or until its time is over.
-    fn await_external_failovers(&self) {
+    fn await_external_failovers(&self, interrupted: &AtomicBool, show: &mut dyn FnMut(TrialEvent<'_>)) {
         let external = self.injection.injection.injected.iter().filter(|it| !it.nodes.is_empty());
         let external = external.filter_map(|it| Some((it.at, it.action.external_deadline()?)));
         for (at, within) in external {
             let begun = self.trial_clock.window_start().unwrap_or_default();
             let has_failed_over =
                 || observed_promotions(&self.watcher.snapshot(), begun).iter().any(|it| it.at >= at);
-            while self.trial_clock.now() < at + within && !has_failed_over() {
+            while self.trial_clock.now() < at + within
+                && !has_failed_over()
+                && !interrupted.load(Ordering::Relaxed)
+            {
+                show(TrialEvent::AwaitingFailover);
                 thread::sleep(roles::POLL_INTERVAL);
             }
         }
     }
 
     /// Runs the commands that revert faults of the user.
-    fn undo_commands(&mut self, test_bed: &mut TestBed) {
-        let programs = test_bed.programs().clone();
+    fn undo_commands(&mut self, test_bed: &mut TestBed, show: &mut dyn FnMut(TrialEvent<'_>)) {
+        let (programs, interrupted) = (test_bed.programs().clone(), Arc::clone(test_bed.interrupted()));
         let (_, supervisor) = test_bed.chain_and_supervisor();
         let injection = &mut self.injection.injection;
         let mut errors = Vec::new();
         for fault in &mut injection.injected {
             let FaultAction::Run { undo, .. } = &fault.action else { continue };
-            let done = stack::hook::run(supervisor, &programs, "faults.undo", undo, &self.directory);
-            match done {
-                Ok(()) if undo.is_empty() => {}
+            if undo.is_empty() {
+                continue;
+            }
+            show(TrialEvent::Undoing(undo));
+            let run = || stack::hook::run(supervisor, &programs, "faults.undo", undo, &self.directory);
+            match with_interrupt(&interrupted, run) {
                 Ok(()) => fault.reverted = Some(self.trial_clock.now()),
                 Err(error) => errors.push(error),
             }

@@ -222,7 +222,7 @@ fn run_by(
         analysis::verdict::remove_outage_doubt(&mut summary);
     }
     let aborted = trial_failure::clients_aborted(&summary, aborted);
-    let fault_injection = fault_run.map(|it| it.conclude(test_bed)).transpose()?;
+    let fault_injection = fault_run.map(|it| it.conclude(test_bed, interrupted, show)).transpose()?;
     let operations = &context.operations;
     let objectives = setup
         .objectives

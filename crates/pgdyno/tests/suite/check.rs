@@ -350,7 +350,7 @@ fn describes_data_and_hooks() {
         "golden",
         "the database of the attached server is dropped and created again before each trial\n",
         "hooks     before_trial: sh -c exit 0\n",
-        "note      hooks: the program ./missing.sh does not exist on this machine\n",
+        "note      the program ./missing.sh of a hook or a fault does not exist on this machine\n",
     ] {
         assert!(printed.contains(expected), "{expected}{printed}");
     }

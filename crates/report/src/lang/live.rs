@@ -33,6 +33,12 @@ pub enum Activity {
     DataUnchanged,
     Warmed,
     WarmingUp,
+    /// The load has ended, and no other server accepts writes yet.
+    AwaitingFailover,
+    /// A command of the user reverts a fault.
+    Undoing {
+        command: String,
+    },
     Measuring {
         second: u64,
         total: Nanos,
@@ -178,6 +184,8 @@ impl Lang {
             Activity::Restored { took } => say!(self, "live-restored", time = self.tenths(*took)),
             Activity::DataUnchanged => say!(self, "live-data-unchanged"),
             Activity::Warmed => say!(self, "live-warmed"),
+            Activity::AwaitingFailover => say!(self, "live-awaiting-failover"),
+            Activity::Undoing { command } => say!(self, "live-undoing", command),
             Activity::WarmingUp => say!(self, "live-warming-up"),
             Activity::Measuring { second, total } => {
                 let total = self.numbers().fixed(total.as_secs_f64(), 0);

@@ -101,6 +101,9 @@ impl Lang {
     /// States that there are too few samples for an objective's value. For a quantile, it also states the nearest
     /// quantile that is known.
     fn too_few(&self, result: &ObjectiveResult) -> String {
+        if result.unit == ObjectiveUnit::Count {
+            return say!(self, "failover-not-read");
+        }
         let Some(too_few) = &result.too_few else {
             return say!(self, "stop-too-few-samples", samples = self.samples(result));
         };

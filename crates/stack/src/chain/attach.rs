@@ -23,7 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use wire::Code;
-use wire::pg::conninfo::{self, ConfigFile, Environment, HostSpec, Settings};
+use wire::pg::conninfo::{self, ConfigFile, Environment, HostSpec, Settings, TargetSessionAttrs};
 use wire::pg::{Login, SslMode};
 
 const NO_SUCH_DATABASE: Code = Code::SqlState(*b"3D000");
@@ -35,7 +35,8 @@ pub(super) fn attach(
     node: &Node,
     attached: &AttachedNode,
 ) -> Result<(RunningNode, Option<(User, String)>), ChainError> {
-    let (endpoint, version, host) = connect_first_host(node, &attached.dsn, Some(attached))?;
+    let AttachedEndpoint { endpoint, other_hosts, version, host } =
+        connect_first_host(node, &attached.dsn, Some(attached))?;
     let mut running = RunningNode {
         node: None,
         program: None,
@@ -43,6 +44,7 @@ pub(super) fn attach(
         admin: None,
         statistics: None,
         read_only: None,
+        other_hosts,
         host,
         url: None,
         ready: None,
@@ -61,9 +63,9 @@ pub(super) fn attach(
     };
     match (&attached.admin, attached.product.role) {
         (Some(dsn), _) => {
-            let (console, version, _) = connect_first_host(node, dsn, None)?;
-            running.version = version;
-            running.admin = Some(console);
+            let console = connect_first_host(node, dsn, None)?;
+            running.version = console.version;
+            running.admin = Some(console.endpoint);
         }
         (None, Role::Server) => running.admin = Some(running.endpoint.clone()),
         (None, _) => {}
@@ -81,8 +83,18 @@ pub(super) fn attach(
     Ok((running, Some((app, database))))
 }
 
-/// Connects to the first host of a connection string that accepts a login. Returns the server's version, and the host
-/// name if it was resolved to an address.
+/// Host to which pgdyno has connected.
+struct AttachedEndpoint {
+    endpoint: Target,
+    /// The other hosts of the connection string, with the same login.
+    other_hosts: Vec<Target>,
+    version: String,
+    /// Host name, if it was resolved to an address.
+    host: Option<String>,
+}
+
+/// Connects to the first host of a connection string that accepts a login and, if there are several hosts, is not in
+/// recovery.
 ///
 /// The first login determines whether all later connections use TLS, because results with and without encryption cannot
 /// be compared. `guarded` is set for nodes that receive load, which must pass the safety check; it is `None` for
@@ -91,61 +103,83 @@ fn connect_first_host(
     node: &Node,
     dsn: &str,
     guarded: Option<&AttachedNode>,
-) -> Result<(Target, String, Option<String>), ChainError> {
+) -> Result<AttachedEndpoint, ChainError> {
     let impossible = |reason: Message| ChainError::InvalidPlan { node: node.name.clone(), reason };
     let settings = resolve_dsn(dsn).map_err(|it| impossible((&it).into()))?;
     let log_in = settings.connect_timeout.map_or(LOGIN_TIMEOUT, |it| Duration::from_secs(it.into()));
-    let mut tried = Vec::new();
+    let is_cluster = guarded.is_some() && settings.hosts.len() > 1;
+    let wants_primary =
+        matches!(settings.target_session_attrs, TargetSessionAttrs::ReadWrite | TargetSessionAttrs::Primary);
+    if is_cluster && !wants_primary {
+        return Err(impossible(message!("attach-several-hosts")));
+    }
+    let mut all = Vec::new();
     for host in &settings.hosts {
-        for address in
-            resolve_addresses(host).map_err(|it| node_error(&node.name, message!("attempt-find"), &it))?
-        {
-            let mut login = settings.login(host);
-            login.keep_parameters = true;
-            let target = Target { address, login: Arc::new(login) };
-            let mut connection = match target.open(log_in) {
-                Ok(it) => it,
-                Err(error) if error.code() == Code::TIMED_OUT => {
-                    let (address, seconds) = (&target.address, log_in.as_secs());
-                    tried.push(message!(
-                        "attach-login-timeout",
-                        address = address.to_string(),
-                        seconds = seconds.to_string()
-                    ));
-                    continue;
-                }
-                Err(error) if error.code() == NO_SUCH_DATABASE && guarded.is_some() => {
-                    let database = quote_identifier(&settings.database);
-                    tried.push(message!("attach-no-database", error = Message::from(&error), database));
-                    continue;
-                }
-                Err(error) => {
-                    tried.push((&error).into());
-                    continue;
-                }
-            };
-            connection.set_timeout(Some(READY_TIMEOUT));
-            let settled = match (connection.protection().is_some(), settings.ssl) {
-                (true, SslMode::Prefer | SslMode::Allow) => SslMode::Require,
-                (true, it) => it,
-                (false, _) => SslMode::Disable,
-            };
-            let mut version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
-            if guarded.is_none()
-                && let Some(component) = component::for_product(node.kind.product())
-                && let Readiness::Ready(reported) = console::console_version(component, &target)
-            {
-                version = reported;
+        let found = resolve_addresses(host);
+        let found = found.map_err(|it| node_error(&node.name, message!("attempt-find"), &it))?;
+        all.extend(found.into_iter().map(|address| (host, address)));
+    }
+    let mut tried = Vec::new();
+    for (host, address) in all.clone() {
+        let mut login = settings.login(host);
+        login.keep_parameters = true;
+        let target = Target { address, login: Arc::new(login) };
+        let mut connection = match target.open(log_in) {
+            Ok(it) => it,
+            Err(error) if error.code() == Code::TIMED_OUT => {
+                let (address, seconds) = (&target.address, log_in.as_secs());
+                tried.push(message!(
+                    "attach-login-timeout",
+                    address = address.to_string(),
+                    seconds = seconds.to_string()
+                ));
+                continue;
             }
-            if let Some(attached) = guarded {
-                let place = (&target.address, &*host_and_port(host), &*settings.database);
-                guard::check_database(node, attached, place, &mut connection)?;
+            Err(error) if error.code() == NO_SUCH_DATABASE && guarded.is_some() => {
+                let database = quote_identifier(&settings.database);
+                tried.push(message!("attach-no-database", error = Message::from(&error), database));
+                continue;
             }
-            let resolved =
-                host.address.is_none() && host.socket().is_none() && host.host.parse::<IpAddr>().is_err();
-            let name = resolved.then(|| host.host.clone());
-            return Ok((with_settled_login(&target, settled, connection.detect_direct()), version, name));
+            Err(error) => {
+                tried.push((&error).into());
+                continue;
+            }
+        };
+        connection.set_timeout(Some(READY_TIMEOUT));
+        if is_cluster && connection.parameter("in_hot_standby") == Some("on") {
+            let address = target.address.to_string();
+            tried.push(message!("attach-in-recovery", address));
+            continue;
         }
+        let settled = match (connection.protection().is_some(), settings.ssl) {
+            (true, SslMode::Prefer | SslMode::Allow) => SslMode::Require,
+            (true, it) => it,
+            (false, _) => SslMode::Disable,
+        };
+        let mut version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
+        if guarded.is_none()
+            && let Some(component) = component::for_product(node.kind.product())
+            && let Readiness::Ready(reported) = console::console_version(component, &target)
+        {
+            version = reported;
+        }
+        if let Some(attached) = guarded {
+            let place = (&target.address, &*host_and_port(host), &*settings.database);
+            guard::check_database(node, attached, place, &mut connection)?;
+        }
+        let resolved =
+            host.address.is_none() && host.socket().is_none() && host.host.parse::<IpAddr>().is_err();
+        let name = resolved.then(|| host.host.clone());
+        let endpoint = with_settled_login(&target, settled, connection.detect_direct());
+        let mut other_hosts = Vec::new();
+        for (host, address) in all.into_iter().filter(|it| is_cluster && it.1 != target.address) {
+            let other = Target { address, ..endpoint.clone() };
+            if let Some(attached) = guarded {
+                guard::check_other_host(node, attached, (&other, &host_and_port(host), &settings.database))?;
+            }
+            other_hosts.push(other);
+        }
+        return Ok(AttachedEndpoint { endpoint, other_hosts, version, host: name });
     }
     let reason = Message::join(tried).unwrap_or_else(|| message!("attach-no-address"));
     Err(node_error(&node.name, message!("attempt-reach"), reason).into())

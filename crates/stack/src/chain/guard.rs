@@ -6,7 +6,7 @@
 //! another machine. See [`location`].
 
 use super::ChainError;
-use crate::client::{Address, Connection};
+use crate::client::{Address, Connection, Target};
 use crate::http::{self, HttpResponse};
 use crate::location::{self, ALLOW_SCHEMA, Location};
 use crate::other_runs;
@@ -76,6 +76,24 @@ pub(super) fn check_database(
         }
         thread::sleep(POLL_INTERVAL);
     }
+}
+
+/// Checks another host of an address with several hosts. Clients use it once it is the primary. `host` is as in the address,
+/// with its port.
+pub(super) fn check_other_host(
+    node: &Node,
+    attached: &AttachedNode,
+    (target, host, database): (&Target, &str, &str),
+) -> Result<(), ChainError> {
+    let location = match target.open(ATTEMPT_TIMEOUT) {
+        Ok(mut connection) => location::locate_server(&target.address, &mut connection),
+        Err(_) => location::locate_listener(&target.address),
+    };
+    if location == Location::ThisMachine || is_allowed(attached.allow.as_deref(), host, Some(database)) {
+        return Ok(());
+    }
+    let reason = not_allowed_message(&format!("{host}/{database}"), &location);
+    Err(ChainError::InvalidPlan { node: node.name.clone(), reason })
 }
 
 /// Counts the active sessions of other clients, and how many of them have a state that this user may not see.

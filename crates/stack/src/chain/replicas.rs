@@ -75,14 +75,17 @@ impl Chain {
     /// Targets for clients that need the primary: [`Chain::endpoint`], or every server if clients connect to the
     /// servers directly.
     ///
-    /// The chain's own server, the initial primary, is first.
+    /// The chain's own server, the initial primary, is first; so is the primary of an attached cluster with several hosts.
     pub fn primary_endpoints(&self) -> Vec<&Target> {
         let servers = self.servers();
         match servers.first() {
             Some(server) if server.endpoint.address == self.endpoint().address => {
                 servers.into_iter().map(|it| &it.endpoint).collect()
             }
-            _ => vec![self.endpoint()],
+            _ => {
+                let others = self.nodes.first().map_or(&[][..], |it| &it.other_hosts);
+                std::iter::once(self.endpoint()).chain(others).collect()
+            }
         }
     }
 

@@ -270,6 +270,7 @@ pub(super) fn attach(node: &Node, service: &Service, url: &str) -> Result<Runnin
         admin: None,
         statistics: None,
         read_only: None,
+        other_hosts: Vec::new(),
         host,
         ready: Some(ReadyCheck::path(&service.ready_path, ATTACH_TIMEOUT)),
         pages: SampledPage::of_service(service, &url, &[]),

@@ -478,10 +478,12 @@ fn live(lang: &Lang) -> NamedTexts {
         Activity::DataUnchanged,
         Activity::Warmed,
         Activity::WarmingUp,
+        Activity::AwaitingFailover,
+        Activity::Undoing { command: "№1".to_owned() },
         Activity::Measuring { second: 12_345, total: took },
     ];
     covers!(doing, Activity: SettingUp, Fetching, Starting, Dropping, Loading, Keys, RestoringDump, ReadingSource, Statistics, Restored, DataUnchanged, Warmed,
-        WarmingUp, Measuring);
+        WarmingUp, AwaitingFailover, Undoing, Measuring);
     for activity in doing {
         add("doing", lang.activity(&activity));
     }

@@ -40,7 +40,9 @@ pub(super) fn answer(case: &PageContext<'_>) -> Option<Answer> {
     let time = outage.filter(|it| it.duration.median > Nanos::ZERO).map(shown);
     let summary = match (worst.conclusion, worst.lost) {
         (None, _) => say!(lang, "overview-outage-only", name, failovers, time),
-        (Some(Conclusion::Unknown), _) => say!(lang, "overview-loss-unknown", name, failovers),
+        (Some(Conclusion::Unknown), _) => {
+            say!(lang, "overview-loss-unknown", name, failovers, is_read = worst.known_loss() == Some(0))
+        }
         (Some(_), 0) => say!(lang, "overview-no-loss", name, failovers, time),
         (Some(conclusion), lost) => {
             let written = count(worst.counts.acknowledged);

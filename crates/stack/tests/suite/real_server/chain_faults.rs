@@ -1,9 +1,10 @@
 //! Errors and faults in chains
 
 use super::chain::{TestStack, ask, haproxy, node, odyssey, pgbouncer, pgpool, postgres, skipped, stack};
+use super::replicas::replicated;
 use super::server::{TEST_TIMEOUT, keeper, server};
 use model::message::Message;
-use model::plan::{AttachedNode, Node, NodeKind, PoolMode, Transport};
+use model::plan::{AttachedNode, Node, NodeKind, PoolMode, Promoter, SyncMode, Transport};
 use model::product;
 use model::summary::ServerTransport;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
@@ -410,6 +411,54 @@ fn attached_server_is_used_and_not_changed() {
     let problem = TestStack::up(&stack(&[attached("postgres://me:hunter2@127.0.0.1/db")])).err().unwrap();
     let expected = "error-of(theirs, dsn-password)";
     assert_eq!(Message::from(&problem).describe(), expected);
+}
+
+/// An attached cluster without a balancer: all hosts are known, and the primary is first.
+#[test]
+fn primary_of_attached_hosts_is_found() {
+    let plan = replicated(&[], SyncMode::Async, Promoter::default());
+    let mut cluster = TestStack::up(&plan).unwrap_or_else(|it| panic!("{it:?}"));
+    let servers = cluster.chain.direct_targets();
+    let (user, password) = (&servers[0].target.login.user, servers[0].target.login.password.clone().unwrap());
+    let passwords = Passwords::new("hosts", &[(user, &password)]);
+    let ports: Vec<String> = cluster
+        .chain
+        .primary_endpoints()
+        .iter()
+        .map(|it| it.address.to_string().rsplit(':').next().unwrap().to_owned())
+        .collect();
+    let attached = |ports: &str, rest: &str| {
+        let dsn = format!(
+            "host=127.0.0.1,127.0.0.1,127.0.0.1 port={ports} user={user} dbname=app passfile={} {rest}",
+            passwords.0.display()
+        );
+        let attached_node = AttachedNode {
+            dsn,
+            admin: None,
+            product: &product::POSTGRESQL,
+            allow: None,
+            other_sessions: 0,
+            metrics: Vec::new(),
+            servers: Vec::new(),
+        };
+        TestStack::up(&stack(&[node("theirs", Transport::Tcp, NodeKind::Attached(attached_node))]))
+    };
+    let [first, second, third] = &ports[..] else { panic!("three servers: {ports:?}") };
+    let order = format!("{third},{second},{first}");
+    let check = |expected: &str| {
+        let found = attached(&order, "target_session_attrs=read-write").unwrap_or_else(|it| panic!("{it:?}"));
+        let addresses: Vec<String> =
+            found.chain.primary_endpoints().iter().map(|it| it.address.to_string()).collect();
+        assert_eq!(addresses.len(), 3, "{addresses:?}");
+        assert!(addresses[0].ends_with(expected), "{addresses:?}: {expected}");
+        assert_eq!(ask(found.chain.endpoint(), "select pg_is_in_recovery()"), "f");
+    };
+    check(first);
+    cluster.chain.kill(&mut cluster.supervisor, "postgres").unwrap();
+    let promoted = cluster.chain.fail_over(&mut cluster.supervisor).unwrap_or_else(|it| panic!("{it:?}")).to;
+    check(if promoted == "postgres-2" { second } else { third });
+    let problem = attached(&order, "").err().unwrap();
+    assert_eq!(Message::from(&problem).describe(), "error-of(theirs, attach-several-hosts)");
 }
 
 #[test]
