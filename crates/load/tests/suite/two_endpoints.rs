@@ -69,6 +69,8 @@ impl Recorder for EventLog {
 enum Host {
     Primary,
     Standby,
+    /// Promoted server that refuses writes.
+    ReadOnly,
     Down,
 }
 
@@ -124,7 +126,7 @@ impl Servers {
                     self.logged_in[conn.0 as usize] = false;
                     match self.host(conn).2 {
                         Host::Down => self.shard.broken(self.now, conn, Code::REFUSED, "refused"),
-                        Host::Primary | Host::Standby => self.shard.connected(self.now, conn),
+                        Host::Primary | Host::Standby | Host::ReadOnly => self.shard.connected(self.now, conn),
                     }
                 }
                 Action::Transmit(conn, bytes) => {
@@ -143,6 +145,9 @@ impl Servers {
             let (endpoint, host, state) = self.host(conn);
             if !std::mem::replace(&mut self.logged_in[conn.0 as usize], true) {
                 let reply: &[u8] = match state {
+                    Host::ReadOnly => {
+                        b"S\0\0\0\x17in_hot_standby\0off\0S\0\0\0\x25default_transaction_read_only\0on\0"
+                    }
                     Host::Standby => b"S\0\0\0\x16in_hot_standby\0on\0",
                     Host::Primary | Host::Down => b"S\0\0\0\x17in_hot_standby\0off\0",
                 };
@@ -300,6 +305,12 @@ fn clients_find_the_primary_among_hosts() {
     assert_eq!(servers.request_hosts.len(), requests, "no standby receives a write");
     let rounds = (servers.opened.len() - before) as f64 / 18.0;
     assert!((2.0..=20.0).contains(&rounds), "{rounds} rounds of all hosts in 0.1 s");
+    // A promoted server may refuse writes for a while.
+    servers.set_host((0, 2), Host::ReadOnly);
+    for _ in 0..100 {
+        servers.turn();
+    }
+    assert_eq!(servers.request_hosts.len(), requests, "a server that refuses writes receives none");
     servers.set_host((0, 2), Host::Primary);
     servers.run(100);
     assert!(
