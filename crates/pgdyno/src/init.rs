@@ -12,6 +12,7 @@ use report::say;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use wire::http::Url;
+use wire::pg::conninfo::{self, Environment, HostSpec};
 
 /// Write a commented experiment file as a template; never overwrites a file
 #[derive(Clone, Debug, Parser)]
@@ -90,7 +91,14 @@ fn template(args: &Args, lang: &Lang) -> Result<String, CommandError> {
     };
     let file = args.file.display().to_string().escape_debug().to_string();
     let address = args.attach.as_deref().map(quoted).unwrap_or_default();
-    let values = [("FILE", &*file), ("SYSTEM", &system), ("MATRIX", matrix), ("ADDRESS", &address)];
+    let servers = args.attach.as_deref().map(server_lines).unwrap_or_default();
+    let values = [
+        ("FILE", &*file),
+        ("SYSTEM", &system),
+        ("MATRIX", matrix),
+        ("ADDRESS", &address),
+        ("SERVERS", &servers),
+    ];
     Ok(fill(frame, &values))
 }
 
@@ -113,6 +121,22 @@ fn service(url: &str, database: Option<&str>, lang: &Lang) -> Result<String, Com
     };
     let values = [("ADDRESS", address.as_str()), ("DATABASE", &database), ("PATH", &quoted(&parsed.target))];
     Ok(fill(include_str!("init/system/service.yaml"), &values))
+}
+
+/// Lines of `servers`: each host of an address with several hosts, otherwise the address and a server to fill in.
+fn server_lines(address: &str) -> String {
+    let alone = Environment { env: &|_| None, read: &|_, _| None, os_user: "" };
+    let settings = conninfo::resolve(Some(address), &[], alone).ok().filter(|it| it.hosts.len() > 1);
+    let all = match settings {
+        Some(settings) => {
+            let (user, database) = (&settings.user, &settings.database);
+            let server =
+                |it: &HostSpec| format!("host={} port={} user={user} dbname={database}", it.host, it.port);
+            settings.hosts.iter().map(server).collect()
+        }
+        None => vec![address.to_owned(), "host=replace-me port=5432 user=me dbname=shop".to_owned()],
+    };
+    all.iter().map(|it| format!("      - {}", quoted(it))).collect::<Vec<_>>().join("\n")
 }
 
 /// Replaces each `@NAME@` in a template with its value. Names within values are not replaced.

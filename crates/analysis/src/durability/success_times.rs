@@ -44,7 +44,8 @@ impl SuccessTimes {
 
     /// Longest gap without a success for each fault. The gap contains the fault, or lies between it and the next fault.
     /// A gap that contains several faults belongs to each of them. If no success ends the gap, it lasts until `end`, the
-    /// end of the load. A fault without an earlier success has no outage.
+    /// end of the load. If there is no success before the fault, the gap begins with the fault. Without any success, there is
+    /// no outage, because such clients may not have been measured.
     pub fn outages(&self, faults: &[FaultEvent], end: Nanos, client: ClientKind) -> Vec<ClientOutage> {
         let between = || self.slots.values().zip(self.slots.values().skip(1)).map(|(a, b)| (a.1, b.0, false));
         let first_fault = faults.first().map_or(Nanos::ZERO, |it| it.at);
@@ -53,8 +54,11 @@ impl SuccessTimes {
         let outage = |(number, fault): (usize, &FaultEvent)| {
             let next = faults.get(number + 1).map_or(Nanos::MAX, |it| it.at);
             let last = self.slots.values().next_back().map(|it| (it.1, end.max(it.1), true));
+            let late = self.slots.values().next().filter(|it| it.0 > fault.at);
+            let begun = late.map(|it| (fault.at, it.0, false));
             let is_its = |&(a, b, _): &(Nanos, Nanos, bool)| b > fault.at && (b <= next || a <= fault.at);
-            let (from, to, ongoing) = between().chain(last).filter(is_its).max_by_key(|it| it.1 - it.0)?;
+            let (from, to, ongoing) =
+                begun.into_iter().chain(between()).chain(last).filter(is_its).max_by_key(|it| it.1 - it.0)?;
             Some(ClientOutage { fault: number, client, access: AccessKind::Write, from, to, usual, ongoing })
         };
         faults.iter().enumerate().filter_map(outage).collect()

@@ -502,6 +502,15 @@ fn finds_gaps_between_slots() {
     let faults = [FaultEvent { at: at(10), fails_over: true, crashes_hosts: false }];
     let outages = pulse.outages(&faults, at(41), ClientKind::New);
     assert_eq!(outages.iter().map(|it| (it.from, it.to)).collect::<Vec<_>>(), [(at(5), at(38))]);
+
+    // Nothing succeeded before the first fault.
+    let fault = |ms| FaultEvent { at: at(ms), fails_over: true, crashes_hosts: false };
+    let mut late = success_times::SuccessTimes::default();
+    [5000, 5010, 5020].into_iter().for_each(|it| late.add(at(it)));
+    late.flush();
+    let outages = late.outages(&[fault(1000), fault(5015)], at(5030), ClientKind::New);
+    let found: Vec<_> = outages.iter().map(|it| (it.from, it.to, it.is_ongoing())).collect();
+    assert_eq!(found, [(at(1000), at(5000), false), (at(5020), at(5030), false)]);
 }
 
 #[test]

@@ -126,7 +126,9 @@ impl Servers {
                     self.logged_in[conn.0 as usize] = false;
                     match self.host(conn).2 {
                         Host::Down => self.shard.broken(self.now, conn, Code::REFUSED, "refused"),
-                        Host::Primary | Host::Standby | Host::ReadOnly => self.shard.connected(self.now, conn),
+                        Host::Primary | Host::Standby | Host::ReadOnly => {
+                            self.shard.connected(self.now, conn)
+                        }
                     }
                 }
                 Action::Transmit(conn, bytes) => {
