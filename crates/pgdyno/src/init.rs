@@ -129,14 +129,21 @@ fn server_lines(address: &str) -> String {
     let settings = conninfo::resolve(Some(address), &[], alone).ok().filter(|it| it.hosts.len() > 1);
     let all = match settings {
         Some(settings) => {
-            let (user, database) = (&settings.user, &settings.database);
-            let server =
-                |it: &HostSpec| format!("host={} port={} user={user} dbname={database}", it.host, it.port);
+            let (user, database) = (conninfo_value(&settings.user), conninfo_value(&settings.database));
+            let server = |it: &HostSpec| {
+                let host = conninfo_value(&it.host);
+                format!("host={host} port={} user={user} dbname={database}", it.port)
+            };
             settings.hosts.iter().map(server).collect()
         }
         None => vec![address.to_owned(), "host=replace-me port=5432 user=me dbname=shop".to_owned()],
     };
     all.iter().map(|it| format!("      - {}", quoted(it))).collect::<Vec<_>>().join("\n")
+}
+
+/// Value of a keyword in a connection string.
+fn conninfo_value(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
 /// Replaces each `@NAME@` in a template with its value. Names within values are not replaced.

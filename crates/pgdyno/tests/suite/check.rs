@@ -226,6 +226,24 @@ fn templates_contain_no_password_and_quote_hostile_names() {
 }
 
 #[test]
+fn template_lists_the_hosts_of_an_address() {
+    let folder = Folder::new("check-init-hosts");
+    let address = r"host=127.0.0.1,localhost port=5432,5433 user=me dbname='my \' shop' target_session_attrs=read-write";
+    let (status, out, err) =
+        pgdyno(&folder.0, &["init", "a.yaml", "--find", "failover", "--attach", address]);
+    assert_eq!((status, err.as_str()), (Some(0), ""), "{out}");
+    let text = fs::read_to_string(folder.0.join("a.yaml")).expect("the file is text");
+    for line in [
+        r#"      - "host='127.0.0.1' port=5432 user='me' dbname='my \\' shop'""#,
+        r#"      - "host='localhost' port=5433 user='me' dbname='my \\' shop'""#,
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let (status, out, err) = pgdyno(&folder.0, &["check", "a.yaml"]);
+    assert_eq!((status, err.as_str()), (Some(0), ""), "{out}");
+}
+
+#[test]
 fn documented_and_shipped_experiments_are_valid() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
     let folder = Folder::new("check-docs");
