@@ -130,9 +130,9 @@ fn server_lines(address: &str) -> String {
     let all = match settings {
         Some(settings) => {
             let (user, database) = (conninfo_value(&settings.user), conninfo_value(&settings.database));
-            let server = |it: &HostSpec| {
-                let host = conninfo_value(&it.host);
-                format!("host={host} port={} user={user} dbname={database}", it.port)
+            let server = |host: &HostSpec| {
+                let (name, port) = (conninfo_value(&host.host), host.port);
+                format!("host={name} port={port} user={user} dbname={database}")
             };
             settings.hosts.iter().map(server).collect()
         }

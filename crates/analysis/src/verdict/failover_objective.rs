@@ -139,8 +139,8 @@ impl FailoverObjective {
                 let outages = if access == AccessKind::Write { figures.writes } else { figures.reads };
                 let mut sorted: Vec<f64> = outages.iter().map(|it| it.duration.as_secs_f64()).collect();
                 sorted.sort_by(f64::total_cmp);
-                let is_open = |it: &&OutageFigure| {
-                    it.ongoing && self.compare(it.duration.as_secs_f64()) == ObjectiveVerdict::Met
+                let is_open = |outage: &&OutageFigure| {
+                    outage.ongoing && self.compare(outage.duration.as_secs_f64()) == ObjectiveVerdict::Met
                 };
                 let open = outages.iter().filter(is_open).count() as u64;
                 match quantile {

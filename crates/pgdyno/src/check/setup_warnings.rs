@@ -44,7 +44,7 @@ fn missing_programs(experiment: &Experiment) -> Vec<Message> {
     let programs = Programs::from_environment();
     let setups = || experiment.cells.iter().map(|it| &it.setup);
     let hooks = setups().flat_map(|it| [it.hooks.before_trial.first(), it.hooks.after_trial.first()]);
-    let faults = setups().flat_map(|it| &it.faults).flat_map(|it| match &it.action {
+    let faults = setups().flat_map(|it| &it.faults).flat_map(|fault| match &fault.action {
         FaultAction::Run { command, undo, .. } => [command.first(), undo.first()],
         _ => [None, None],
     });
