@@ -1728,7 +1728,10 @@ circumstance-connection-storm = connections are opened or statements are cancell
 circumstance-generator-late = trials are invalid because the generator or its host was the limit
 circumstance-noisy-host = noisy host: CPU steal or late timers
 circumstance-trial-trends = change of the figures from the first to the last trial, because the data are not restored between trials
-circumstance-bloat = dead row versions accumulate
+circumstance-bloat = { $grown ->
+    [true] dead row versions accumulate
+   *[false] tables were vacuumed during the load
+ }
 circumstance-idle-transactions = PostgreSQL sessions are idle in transaction for more than a second, and keep their locks and their pooled connection. The cause is a faulty or a slow client. Shorter idle times are not counted
 circumstance-littles-law = the number of transactions in { $node } does not equal throughput times the time spent there (Little's law): some have not ended, or are counted elsewhere
 circumstance-data-changed = trials of one cell found different data on the attached server, so their figures are not repetitions of one measurement

@@ -45,7 +45,9 @@ impl Lang {
             Circumstance::GeneratorLate { .. } => say!(self, "circumstance-generator-late"),
             Circumstance::NoisyHost { .. } => say!(self, "circumstance-noisy-host"),
             Circumstance::TrialTrends { .. } => say!(self, "circumstance-trial-trends"),
-            Circumstance::Bloat { .. } => say!(self, "circumstance-bloat"),
+            Circumstance::Bloat { first_dead_rows, last_dead_rows, .. } => {
+                say!(self, "circumstance-bloat", grown = last_dead_rows > first_dead_rows)
+            }
             Circumstance::IdleTransactions { .. } => say!(self, "circumstance-idle-transactions"),
             Circumstance::LittlesLawViolation { node, .. } => say!(self, "circumstance-littles-law", node),
             Circumstance::DataChanged { .. } => say!(self, "circumstance-data-changed"),
