@@ -32,8 +32,8 @@ const DEAD_RATIO_MIN: f64 = 2.0;
 const EMPTY_RATIO_MIN: f64 = 4.0;
 /// Share of the scanned pages in all blocks that transactions read, between which the scans explain these blocks.
 const SCANNED_SHARE: std::ops::RangeInclusive<f64> = 0.5..=2.0;
-/// Transaction ids per transaction, and per second of PostgreSQL's CPU time, from which subtransactions are reported. A
-/// subtransaction that fails after one insertion took 40 µs.
+/// Transaction ids per transaction, and per second of PostgreSQL's CPU time, from which subtransactions are reported. In
+/// `proof/planted/subtransactions.yaml`, a subtransaction with one failing insertion took 10 µs.
 const TRANSACTION_IDS_MIN: f64 = 5.0;
 const TRANSACTION_IDS_PER_CPU_SECOND_MIN: f64 = 1e4;
 /// Minimum number of rows of a table with old statistics, and minimum share of changed rows.
