@@ -127,7 +127,7 @@ impl Servers {
                     match self.host(conn).2 {
                         Host::Down => self.shard.broken(self.now, conn, Code::REFUSED, "refused"),
                         Host::Primary | Host::Standby | Host::ReadOnly => {
-                            self.shard.connected(self.now, conn)
+                            self.shard.connected(self.now, conn);
                         }
                     }
                 }
