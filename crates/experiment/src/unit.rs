@@ -16,6 +16,7 @@ pub const KEY: &str = "x-unit";
 pub fn check(unit: &str, text: &str) -> Result<(), Message> {
     match unit {
         "duration" => duration(text).map(|_| ()),
+        "offset" => offset(text).map(|_| ()),
         "bytes" => bytes(text).map(|_| ()),
         "bytes per second" => bytes_per_second(text).map(|_| ()),
         "share" => share(text).map(|_| ()),
@@ -30,6 +31,7 @@ pub fn check(unit: &str, text: &str) -> Result<(), Message> {
 pub fn describe(unit: &str) -> Message {
     match unit {
         "duration" => message!("experiment-kind-duration"),
+        "offset" => message!("experiment-kind-offset"),
         "bytes" => message!("experiment-kind-bytes"),
         "bytes per second" => message!("experiment-kind-bytes-per-second"),
         "pause" => message!("experiment-kind-pause"),
@@ -104,6 +106,19 @@ fn parse_duration(text: &str) -> Result<Nanos, Option<(f64, &str)>> {
         return Err(None);
     }
     Ok(Nanos::from_secs_f64(seconds))
+}
+
+/// Nanoseconds of a duration with a sign.
+fn offset(text: &str) -> Quantity<i64> {
+    let text = text.trim();
+    let (sign, rest) = match text.strip_prefix(['-', '−']) {
+        Some(rest) => (-1, rest),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    match parse_duration(rest.trim_start()) {
+        Ok(it) if it > Nanos::ZERO => Ok(sign * it.0.cast_signed()),
+        _ => Err(message!("experiment-offset", text = quote(text))),
+    }
 }
 
 /// Correction of a duration with a decimal comma or without a unit at its end. `None` if no correction gives a valid
@@ -262,6 +277,10 @@ quantity!(
     Duration(Nanos), duration, "duration", ["string", "integer"], r"^\s*([0-9._]+\s*(ns|us|µs|ms|s|m|h|d)\s*)+$|^0$"
 );
 quantity!(
+    /// `+2m`, `-90s`; nanoseconds.
+    Offset(i64), offset, "offset", ["string"], r"^\s*[-−+]?\s*([0-9._]+\s*(ns|us|µs|ms|s|m|h|d)\s*)+$"
+);
+quantity!(
     /// `256MB`; a number without a unit is in bytes.
     Bytes(u64), bytes, "bytes", ["string", "integer"], r"^\s*[0-9._]+\s*([kKmMgGtT]?i?[bB])?\s*$"
 );
@@ -326,6 +345,18 @@ mod tests {
         check("0", Some(0));
         check("0s", Some(0));
         for wrong in ["", " ", "10", "s", "10 parsecs", "-1s", "101d", "1..5s", "1e9s", "10s5"] {
+            check(wrong, None);
+        }
+    }
+
+    #[test]
+    fn parses_offsets() {
+        let check = |text: &str, expected: Option<i64>| assert_eq!(offset(text).ok(), expected, "{text}");
+        check("+2m", Some(120_000_000_000));
+        check("-1m30s", Some(-90_000_000_000));
+        check("−1 s", Some(-1_000_000_000));
+        check("50ms", Some(50_000_000));
+        for wrong in ["", "-", "0", "+0s", "--1s", "2", "-2", "101d"] {
             check(wrong, None);
         }
     }

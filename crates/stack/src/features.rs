@@ -11,8 +11,10 @@ pub enum Feature {
     Replicas,
     /// Separate network for each node, which a fault can disconnect.
     Networks,
-    /// Separate disk for each node, which a fault can fill.
+    /// Separate disk for each node, which a fault can fill or freeze.
     Disks,
+    /// Separate clock for each node, which a fault can shift.
+    Clocks,
     /// Statistics of statements that poolers and services send.
     StatementStatistics,
     /// Hypothetical indexes for index advice.
@@ -28,15 +30,18 @@ pub enum MissingItem {
     SystemProgram { name: &'static str, package: &'static str },
     /// Library that the server loads.
     Library(&'static str),
+    /// Library of the system, and the package that contains it.
+    SystemLibrary { name: &'static str, package: &'static str },
     /// Permission to create namespaces. Contains the system's error.
     Namespaces(String),
 }
 
 impl Feature {
-    pub const ALL: [Feature; 5] = [
+    pub const ALL: [Feature; 6] = [
         Feature::Replicas,
         Feature::Networks,
         Feature::Disks,
+        Feature::Clocks,
         Feature::StatementStatistics,
         Feature::HypotheticalIndexes,
     ];
@@ -47,6 +52,7 @@ impl Feature {
             Feature::Replicas => "replicas",
             Feature::Networks => "networks",
             Feature::Disks => "disks",
+            Feature::Clocks => "clocks",
             Feature::StatementStatistics => "statements",
             Feature::HypotheticalIndexes => "index advice",
         }
@@ -73,6 +79,10 @@ impl Feature {
                 system("mkfs.ext4", "e2fsprogs"),
                 system("mount", "mount"),
             ],
+            Feature::Clocks => {
+                let missing = MissingItem::SystemLibrary { name: "libfaketime", package: "libfaketime" };
+                vec![faketime_library().is_none().then_some(missing)]
+            }
             Feature::StatementStatistics => vec![library("pg_stat_statements")],
             Feature::HypotheticalIndexes => vec![library("hypopg")],
         };
@@ -84,6 +94,14 @@ impl Feature {
 pub(crate) fn system_program(name: &str) -> Option<PathBuf> {
     let places = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
     places.iter().map(|it| Path::new(it).join(name)).find(|it| it.exists())
+}
+
+/// Path of libfaketime for programs with several threads, if it is installed. Debian has a directory per architecture.
+pub(crate) fn faketime_library() -> Option<PathBuf> {
+    let debian = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+    let directories = [debian.as_str(), "/usr/lib64", "/usr/lib", "/usr/local/lib"];
+    let mut paths = directories.iter().map(|it| Path::new(it).join("faketime/libfaketimeMT.so.1"));
+    paths.find(|it| it.is_file())
 }
 
 /// Checks that namespaces can be created. Creates them in a thread; they end with the thread.

@@ -1,6 +1,7 @@
 //! Start, observation and stop of the stack's processes
 
 mod apart;
+mod clock;
 mod control_groups;
 mod disk;
 mod error;

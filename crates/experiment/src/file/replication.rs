@@ -1,7 +1,7 @@
 //! Types of replicas and faults.
 
 use super::{Limits, ManagerKind, OneOrMany, Part};
-use crate::unit::{Bytes, Duration, Word};
+use crate::unit::{Bytes, Duration, Offset, Word};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -97,6 +97,10 @@ pub struct Fault {
     pub from: Option<OneOrMany<Word>>,
     /// Freezes the disk of a server for `duration`: writes wait. Every server then has a disk of its own.
     pub freeze_disk: Option<Word>,
+    /// Shifts the clock of a PostgreSQL server for `duration`, by the time in `by`. Every server then has a clock of its own.
+    pub shift_clock: Option<Word>,
+    /// With `shift_clock`: offset from the true time, such as `+2m` or `-90s`.
+    pub by: Option<Offset>,
     /// Fills the disk of a server for `duration`. Every server then has a disk of its own.
     pub fill_disk: Option<Word>,
     /// Blocks replication from the `primary` for `duration`. Default: until another server is promoted.
@@ -123,6 +127,7 @@ impl Fault {
             ("switchover", &self.switchover),
             ("isolate", &self.isolate),
             ("freeze_disk", &self.freeze_disk),
+            ("shift_clock", &self.shift_clock),
             ("fill_disk", &self.fill_disk),
             ("block_replication", &self.block_replication),
         ];

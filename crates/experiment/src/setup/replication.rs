@@ -76,6 +76,7 @@ impl SetupBuilder<'_> {
             shutdown_sessions: source.shutdown_sessions.unwrap_or(true),
             separate_networks: false,
             separate_disks: false,
+            separate_clocks: false,
             freshness: source.freshness.unwrap_or(true),
         }
     }
@@ -131,8 +132,8 @@ impl SetupBuilder<'_> {
         ClusterManager { product, store_servers, settings: made }
     }
 
-    /// Converts the faults. Servers get separate networks if a fault isolates a server, and separate disks if a fault
-    /// fills or freezes a disk.
+    /// Converts the faults. Servers get separate networks if a fault isolates a server, separate disks if a fault fills or
+    /// freezes a disk, and separate clocks if a fault shifts a clock.
     pub(super) fn faults(&mut self, faults: Vec<file::Fault>, stack: &mut Stack) -> Vec<Fault> {
         let mut made = Vec::new();
         for (i, source) in faults.into_iter().enumerate() {
@@ -146,6 +147,8 @@ impl SetupBuilder<'_> {
             replication.separate_disks = made
                 .iter()
                 .any(|it| matches!(it.action, FaultAction::FillDisk { .. } | FaultAction::FreezeDisk { .. }));
+            replication.separate_clocks =
+                made.iter().any(|it| matches!(it.action, FaultAction::ShiftClock { .. }));
         }
         made
     }
@@ -165,7 +168,8 @@ impl SetupBuilder<'_> {
             return None;
         };
         let has_duration =
-            ["pause", "isolate", "freeze_disk", "fill_disk", "block_replication"].contains(&keyword);
+            ["pause", "isolate", "freeze_disk", "shift_clock", "fill_disk", "block_replication"]
+                .contains(&keyword);
         match source.duration {
             None if has_duration && keyword != "block_replication" => {
                 self.report(path, message!("experiment-fault-duration-missing", action = keyword));
@@ -183,8 +187,16 @@ impl SetupBuilder<'_> {
             self.report(&format!("{path}.from"), message!("experiment-fault-from", action = keyword));
         }
         let trigger = self.fault_trigger(path, source)?;
+        if source.by.is_some() != (keyword == "shift_clock") {
+            let message = match source.by {
+                Some(_) => message!("experiment-fault-by", action = keyword),
+                None => message!("experiment-fault-by-missing"),
+            };
+            self.report(path, message);
+        }
         let of_replication =
-            ["switchover", "isolate", "freeze_disk", "fill_disk", "block_replication"].contains(&keyword);
+            ["switchover", "isolate", "freeze_disk", "shift_clock", "fill_disk", "block_replication"]
+                .contains(&keyword);
         if of_replication && stack.replication.is_none() {
             self.report(path, message!("experiment-fault-replicas", action = keyword));
             return None;
@@ -211,6 +223,11 @@ impl SetupBuilder<'_> {
                 FaultAction::Isolate { target: fixed_target(), duration, from }
             }
             "freeze_disk" => FaultAction::FreezeDisk { target: fixed_target(), duration },
+            "shift_clock" => FaultAction::ShiftClock {
+                target: fixed_target(),
+                by_ns: source.by.map_or(0, |it| it.0),
+                duration,
+            },
             "fill_disk" => FaultAction::FillDisk { target: fixed_target(), duration },
             _ => FaultAction::BlockReplication { duration: source.duration.map(|it| it.0) },
         };
@@ -292,7 +309,7 @@ impl SetupBuilder<'_> {
         let is_server = ["primary", "replica", "postgres"].contains(&name) || name.starts_with("postgres-");
         let is_store = matches!(target, Some(FaultTarget::Store(_)));
         let servers_only = match action {
-            "switchover" | "freeze_disk" | "fill_disk" => !is_server,
+            "switchover" | "freeze_disk" | "shift_clock" | "fill_disk" => !is_server,
             "isolate" | "from" => !is_server && !is_store,
             _ => false,
         };

@@ -79,6 +79,14 @@ pub enum FaultAction {
         #[serde(rename = "duration_ns")]
         duration: Nanos,
     },
+    /// Shift the clock of a PostgreSQL server. The monotonic clock continues, as after a real jump.
+    ShiftClock {
+        target: FaultTarget,
+        /// Offset from this machine's clock, in nanoseconds; negative for a clock that is behind.
+        by_ns: i64,
+        #[serde(rename = "duration_ns")]
+        duration: Nanos,
+    },
     /// Fill the disk, so that writes that need space fail.
     FillDisk {
         #[serde(alias = "whom")]

@@ -25,6 +25,9 @@ pub struct Replication {
     /// True if each server has a separate disk, so that a fault can fill it.
     #[serde(alias = "disks")]
     pub separate_disks: bool,
+    /// True if each server has a separate clock, so that a fault can shift it.
+    #[serde(default)]
+    pub separate_clocks: bool,
     /// True if the run measures the staleness of reads on replicas. The measurement costs a few writes and reads per
     /// second.
     #[serde(default)]
@@ -140,6 +143,7 @@ impl Replication {
             shutdown_sessions: true,
             separate_networks: false,
             separate_disks: false,
+            separate_clocks: false,
             freshness: true,
         }
     }
@@ -149,6 +153,7 @@ impl Replication {
         Replication {
             separate_networks: self.separate_networks,
             separate_disks: self.separate_disks,
+            separate_clocks: self.separate_clocks,
             ..Replication::with_defaults(0, SyncMode::Async)
         }
     }

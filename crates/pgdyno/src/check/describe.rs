@@ -291,6 +291,18 @@ pub fn describe_fault(fault: &Fault, lang: &Lang) -> String {
         FaultAction::FreezeDisk { target: node, duration } => {
             say!(lang, "check-fault-freeze-disk", node = target(node), duration = time(*duration))
         }
+        FaultAction::ShiftClock { target: node, by_ns, duration } => {
+            let (direction, by) =
+                (if *by_ns < 0 { "back" } else { "forward" }, time(Nanos(by_ns.unsigned_abs())));
+            say!(
+                lang,
+                "check-fault-shift-clock",
+                node = target(node),
+                direction,
+                by,
+                duration = time(*duration)
+            )
+        }
         FaultAction::FillDisk { target: node, duration } => {
             say!(lang, "check-fault-fill-disk", node = target(node), duration = time(*duration))
         }

@@ -17,6 +17,7 @@ pub fn feature_purpose(feature: Feature, lang: &Lang) -> String {
         Feature::Replicas => say!(lang, "doctor-purpose-replicas"),
         Feature::Networks => say!(lang, "doctor-purpose-networks"),
         Feature::Disks => say!(lang, "doctor-purpose-disks"),
+        Feature::Clocks => say!(lang, "doctor-purpose-clocks"),
         Feature::StatementStatistics => say!(lang, "doctor-purpose-statements"),
         Feature::HypotheticalIndexes => say!(lang, "doctor-purpose-indexes"),
     }
@@ -26,7 +27,7 @@ pub fn feature_purpose(feature: Feature, lang: &Lang) -> String {
 pub fn missing_text(item: &MissingItem, lang: &Lang) -> String {
     match item {
         MissingItem::ServerProgram(name) => say!(lang, "doctor-missing-program", name = *name),
-        MissingItem::SystemProgram { name, package } => {
+        MissingItem::SystemProgram { name, package } | MissingItem::SystemLibrary { name, package } => {
             say!(lang, "doctor-missing-package", name = *name, package = *package)
         }
         MissingItem::Library(name) => say!(lang, "doctor-missing-library", name = *name),

@@ -35,6 +35,8 @@ pub enum ActiveFault {
     DiskFull(Vec<String>),
     /// The disks of these nodes are frozen.
     DiskFrozen(Vec<String>),
+    /// The clocks of these nodes are shifted.
+    ClockShifted(Vec<String>),
 }
 
 impl ActiveFault {
@@ -57,7 +59,8 @@ impl Chain {
             | FaultAction::Restart { target }
             | FaultAction::Isolate { target, .. }
             | FaultAction::FillDisk { target, .. }
-            | FaultAction::FreezeDisk { target, .. } => Some(target),
+            | FaultAction::FreezeDisk { target, .. }
+            | FaultAction::ShiftClock { target, .. } => Some(target),
             FaultAction::BlockReplication { .. } => Some(&FaultTarget::Primary),
             FaultAction::Switchover { .. } | FaultAction::Run { .. } | FaultAction::External { .. } => None,
         };
@@ -124,6 +127,12 @@ impl Chain {
                 }
                 done.active_fault = Some(ActiveFault::DiskFrozen(done.nodes.clone()));
             }
+            FaultAction::ShiftClock { by_ns, .. } => {
+                for (name, _) in &met {
+                    supervisor.shift_clock(name, *by_ns)?;
+                }
+                done.active_fault = Some(ActiveFault::ClockShifted(done.nodes.clone()));
+            }
             FaultAction::FillDisk { .. } => {
                 for (name, _) in &met {
                     supervisor.fill(name, true)?;
@@ -171,6 +180,9 @@ impl Chain {
                 }
             }
             ActiveFault::DiskFull(nodes) => nodes.iter().try_for_each(|it| supervisor.fill(it, false))?,
+            ActiveFault::ClockShifted(nodes) => {
+                nodes.iter().try_for_each(|it| supervisor.shift_clock(it, 0))?;
+            }
             ActiveFault::DiskFrozen(nodes) => {
                 nodes.iter().try_for_each(|it| supervisor.freeze(it, false))?;
             }

@@ -77,6 +77,8 @@ impl Chain {
             settings.limits = node.limits.clone();
             settings.address = self.choose_address(supervisor, &node.name)?;
             settings.disk = self.choose_disk(supervisor, &node.name)?;
+            let bin = self.postgres_at(0).installation.bin.clone();
+            settings.programs = self.choose_programs(supervisor, &node.name, &bin)?;
             let (installation, password) = {
                 let primary = self.postgres_at(0);
                 (primary.installation.clone(), primary.password().clone())
@@ -168,7 +170,7 @@ impl Chain {
                 api,
                 postgres: SocketAddr::from((server.settings().address, server.port)),
                 data: &server.data,
-                bin: &server.installation.bin,
+                bin: server.programs(),
                 home: &home,
                 parameters: &parameters,
                 superuser: (postgres::SUPERUSER, superuser),

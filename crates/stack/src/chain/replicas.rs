@@ -251,6 +251,8 @@ impl Chain {
         settings.limits = node.limits.clone();
         settings.address = self.choose_address(supervisor, name)?;
         settings.disk = self.choose_disk(supervisor, name)?;
+        let bin = self.postgres_at(0).installation.bin.clone();
+        settings.programs = self.choose_programs(supervisor, name, &bin)?;
         settings.extra_lines = self.replication_settings(name, 0);
         let mut postgres = self.postgres_at(0).base_backup(supervisor, &settings)?;
         postgres.launch_on_free_port(supervisor)?;

@@ -125,6 +125,7 @@ impl Chain {
             isolated: self.requested_replication.is_some(),
             address: self.choose_address(supervisor, &node.name)?,
             disk: self.choose_disk(supervisor, &node.name)?,
+            programs: self.choose_programs(supervisor, &node.name, &installation.bin)?,
             ports: self.ports,
         };
         let postgres = match self.stopped_postgres.take() {
@@ -171,6 +172,17 @@ impl Chain {
     ) -> Result<Option<PathBuf>, NodeError> {
         let separate = self.requested_replication.as_ref().is_some_and(|it| it.separate_disks);
         if separate { supervisor.disk(name).map(Some) } else { Ok(None) }
+    }
+
+    /// Returns the directory of programs that give a server a clock of its own if the plan requests separate clocks.
+    pub(super) fn choose_programs(
+        &self,
+        supervisor: &Supervisor,
+        name: &str,
+        bin: &Path,
+    ) -> Result<Option<PathBuf>, NodeError> {
+        let separate = self.requested_replication.as_ref().is_some_and(|it| it.separate_clocks);
+        if separate { supervisor.separate_clock(name, bin).map(Some) } else { Ok(None) }
     }
 
     /// Creates the application's user and database.

@@ -59,6 +59,8 @@ pub struct Settings {
     pub address: Ipv4Addr,
     /// Directory of the server's separate disk, if it has one: see `Supervisor::disk`.
     pub disk: Option<PathBuf>,
+    /// Directory of programs with a separate clock, if the server has one: see `Supervisor::separate_clock`.
+    pub programs: Option<PathBuf>,
     /// Function that returns a port to listen on. It is called again if the port is taken.
     pub ports: fn() -> std::io::Result<u16>,
 }
@@ -74,6 +76,7 @@ impl Default for Settings {
             isolated: false,
             address: Ipv4Addr::LOCALHOST,
             disk: None,
+            programs: None,
             ports: free_port,
         }
     }
@@ -364,7 +367,7 @@ impl Postgres {
             self.node = supervisor.launch(Launch::clone(manager))?;
             return Ok(());
         }
-        let mut launch = Launch::new(self.name(), self.program("postgres"), &supervisor.home())
+        let mut launch = Launch::new(self.name(), self.programs().join("postgres"), &supervisor.home())
             .as_user(supervisor.user())
             .limited(&self.settings.limits)
             .args(self.arguments(supervisor));
@@ -391,6 +394,11 @@ impl Postgres {
     /// Lines of the server's `postgresql.conf`, additional settings included.
     pub fn configuration_lines(&self) -> Vec<(String, String)> {
         configuration_lines(&self.settings, physical_memory())
+    }
+
+    /// Directory of the programs that run the server.
+    pub fn programs(&self) -> &Path {
+        self.settings.programs.as_ref().unwrap_or(&self.installation.bin)
     }
 
     fn program(&self, name: &str) -> PathBuf {

@@ -5,6 +5,7 @@ use crate::facts::SampleView;
 use crate::facts::samples::PG_REPLICATION_REPLAY_LAG;
 use model::durability::ClientOutage;
 use model::fault_injection::FaultInjection;
+use model::plan::FaultAction;
 use model::run_result::{FaultPhase, FaultPhaseResult};
 use model::{HistogramSum, Nanos, Outage, Second, SparseHistogram};
 
@@ -67,6 +68,8 @@ pub struct FaultPhaseCollector {
     times: FaultTimes,
     sums: [FaultPhaseSum; 3],
     responses: [HistogramSum; 3],
+    /// True if the clocks of the servers agree; otherwise PostgreSQL computes wrong lags.
+    has_lag: bool,
 }
 
 impl FaultPhaseCollector {
@@ -74,10 +77,13 @@ impl FaultPhaseCollector {
     pub fn new(injection: &FaultInjection, load_outages: &[Outage]) -> Option<FaultPhaseCollector> {
         let times = FaultTimes::new(injection, load_outages);
         let responses = [HistogramSum::new(), HistogramSum::new(), HistogramSum::new()];
+        let has_lag =
+            !injection.injected.iter().any(|it| matches!(it.action, FaultAction::ShiftClock { .. }));
         (!times.effects.is_empty()).then(|| FaultPhaseCollector {
             times,
             sums: Default::default(),
             responses,
+            has_lag,
         })
     }
 
@@ -89,11 +95,11 @@ impl FaultPhaseCollector {
 
     /// Ends the trial, whose samples include those of replication.
     pub fn finish(self, samples: SampleView<'_>) -> [FaultPhaseSum; 3] {
-        let FaultPhaseCollector { times, mut sums, responses } = self;
+        let FaultPhaseCollector { times, mut sums, responses, has_lag } = self;
         for (FaultPhaseSum { sum, .. }, response) in sums.iter_mut().zip(&responses) {
             sum.response = SparseHistogram::from(response);
         }
-        for sample in samples.of_series(PG_REPLICATION_REPLAY_LAG).iter() {
+        for sample in samples.of_series(PG_REPLICATION_REPLAY_LAG).iter().filter(|_| has_lag) {
             let lag = &mut sums[times.phase(sample.at, sample.at + Nanos(1)) as usize].lag;
             *lag = Some(lag.map_or(sample.value, |longest| longest.max(sample.value)));
         }
@@ -121,7 +127,7 @@ mod tests {
     use crate::facts::SampleSet;
     use model::durability::{AccessKind, ClientKind, Conclusion, DurabilityVerdict, WriteCounts};
     use model::fault_injection::{InjectedFault, PromotionRecord};
-    use model::plan::{FaultAction, FaultScope, FaultTarget};
+    use model::plan::{FaultScope, FaultTarget};
     use model::{Code, CompactInterval, LatencyHistogram, OperationSecond, Sample};
 
     fn ms(ms: u64) -> Nanos {

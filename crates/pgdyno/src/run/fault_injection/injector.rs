@@ -260,6 +260,7 @@ impl<'a> FaultInjector<'a> {
             | FaultAction::Pause { target, .. }
             | FaultAction::Isolate { target, .. }
             | FaultAction::FreezeDisk { target, .. }
+            | FaultAction::ShiftClock { target, .. }
             | FaultAction::FillDisk { target, .. } => match target {
                 FaultTarget::Primary => true,
                 FaultTarget::Node(name) => Some(name.as_str()) == primary,
@@ -414,6 +415,7 @@ fn fault_keyword(action: &FaultAction) -> &'static str {
         FaultAction::Isolate { from: IsolationPeers::Nodes(_), .. } => "separate_nodes",
         FaultAction::Isolate { .. } => "isolate",
         FaultAction::FreezeDisk { .. } => "freeze_disk",
+        FaultAction::ShiftClock { .. } => "shift_clock",
         FaultAction::FillDisk { .. } => "fill_disk",
         FaultAction::BlockReplication { .. } => "block_replication",
         FaultAction::Run { .. } => "run",

@@ -84,6 +84,7 @@ fn fault_duration(action: &FaultAction) -> Option<Nanos> {
         FaultAction::Pause { duration, .. }
         | FaultAction::Isolate { duration, .. }
         | FaultAction::FreezeDisk { duration, .. }
+        | FaultAction::ShiftClock { duration, .. }
         | FaultAction::FillDisk { duration, .. } => Some(*duration),
         FaultAction::BlockReplication { duration } => Some(duration.unwrap_or(Nanos::MAX)),
         FaultAction::Kill { .. }

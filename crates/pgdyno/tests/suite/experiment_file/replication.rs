@@ -84,6 +84,7 @@ fn reads_faults() {
         assert_eq!(replication.separate_networks, matches!(expected, FaultAction::Isolate { .. }), "{text}");
         let of_disk = matches!(expected, FaultAction::FillDisk { .. } | FaultAction::FreezeDisk { .. });
         assert_eq!(replication.separate_disks, of_disk, "{text}");
+        assert_eq!(replication.separate_clocks, matches!(expected, FaultAction::ShiftClock { .. }), "{text}");
     };
     let at = FaultTrigger::At(Nanos::from_secs(20));
     let (node, five) = (|it: &str| FaultTarget::Node(it.to_owned()), Nanos::from_secs(5));
@@ -144,6 +145,11 @@ fn reads_faults() {
     check(
         "{ at: 20s, freeze_disk: primary, duration: 5s }",
         FaultAction::FreezeDisk { target: FaultTarget::Primary, duration: five },
+        at,
+    );
+    check(
+        "{ at: 20s, shift_clock: primary, by: -2m, duration: 5s }",
+        FaultAction::ShiftClock { target: FaultTarget::Primary, by_ns: -120_000_000_000, duration: five },
         at,
     );
     check(
@@ -251,6 +257,12 @@ fn reports_replication_diagnostics() {
         "faults: [ { at: 1s, freeze_disk: etcd, duration: 1s } ]",
         "`freeze_disk` applies only to",
     );
+    let shift = |text: &str| format!("faults: [ {{ at: 1s, shift_clock: {text} }} ]");
+    check(patroni, &shift("etcd, by: 2m, duration: 1s"), "`shift_clock` applies only to PostgreSQL servers");
+    check(patroni, &shift("primary, duration: 1s"), "`shift_clock` requires an offset");
+    check(patroni, &shift("primary, by: 2m"), "`shift_clock` requires a duration");
+    check(patroni, &shift("primary, by: two, duration: 1s"), "`two` is not an offset");
+    check(patroni, "faults: [ { at: 1s, kill: primary, by: 2m } ]", "`by` applies only to `shift_clock`");
     check(patroni, "faults: [ { at: 1s, isolate: pooler, duration: 1s } ]", "`isolate` applies only to");
     let from =
         |peers: &str| format!("faults: [ {{ at: 1s, isolate: primary, from: {peers}, duration: 1s }} ]");

@@ -62,7 +62,7 @@ const fn variant(
     Variant { name, replicas, settings: "", faults, sql: "", expected }
 }
 
-const VARIANTS: [Variant; 40] = {
+const VARIANTS: [Variant; 44] = {
     use Expected::{Broken, Kept, MayLose, NotProven};
     [
         variant("kill-any", ONE, KILL, Kept),
@@ -97,6 +97,19 @@ const VARIANTS: [Variant; 40] = {
             "{ at: 2s, freeze_disk: primary, duration: 3s }, { at: 3s, kill: primary }",
             Kept,
         ),
+        variant(
+            "clock-back-and-killed",
+            ONE,
+            "{ at: 2s, shift_clock: primary, by: -2m, duration: 6s }, { at: 4s, kill: primary }",
+            Kept,
+        ),
+        variant(
+            "clock-forward-and-killed",
+            ONE,
+            "{ at: 2s, shift_clock: primary, by: +2m, duration: 6s }, { at: 4s, kill: primary }",
+            Kept,
+        ),
+        variant("replica-clock", ONE, "{ at: 3s, shift_clock: replica, by: -1h, duration: 2s }", Kept),
         variant("one-link", ONE, "{ at: 3s, isolate: postgres-2, from: primary, duration: 2s }", Kept),
         variant(
             "restarted-while-isolated",
@@ -154,6 +167,16 @@ const VARIANTS: [Variant; 40] = {
         Variant { settings: "synchronous_commit: 'off'", ..variant("off", ONE, KILL, MayLose) },
         Variant { settings: "synchronous_commit: remote_write", ..variant("remote-write", ONE, KILL, Kept) },
         Variant { settings: "synchronous_commit: remote_apply", ..variant("remote-apply", ONE, KILL, Kept) },
+        // pg_rewind refuses to work without this setting, so the killed servers are copied again.
+        Variant {
+            settings: "wal_log_hints: 'off'",
+            ..variant(
+                "rewind-fails",
+                ONE,
+                "{ at: 2s, kill: primary }, { after: rejoined, at: 1s, kill: primary }",
+                Kept,
+            )
+        },
         Variant { settings: "fsync: 'off'", ..variant("fsync-off", ONE, KILL, NotProven("fsync_off")) },
         Variant {
             sql: "CREATE FUNCTION kept.forget() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \

@@ -116,6 +116,44 @@ fn promoting_a_lagging_replica_loses_writes() {
     workspace.await_cleanup();
 }
 
+/// The second fault waits for the old primary to follow the new one, which must not happen before the old primary is
+/// reachable again.
+#[test]
+fn an_isolated_primary_rejoins_after_its_isolation() {
+    if !is_root() {
+        println!("skipped: isolating wants root");
+        return;
+    }
+    let faults = "faults: [ { at: 1s, isolate: primary, duration: 4s }, { after: rejoined, kill: replica } ]\n\
+                  find: { failover: { times: 1, control: false } }\n";
+    let workspace = Workspace::new("isolated", &format!("{WRITES}{faults}"));
+    let ended = workspace.run(&["--json"]);
+    let facts = workspace.stored().facts().unwrap_or_else(|error| panic!("{error:?}"));
+    let faults = facts.into_iter().find_map(|record| match record.fact {
+        Fact::FaultInjection(faults) => Some(faults),
+        _ => None,
+    });
+    let faults = faults.unwrap_or_else(|| panic!("no fault was injected: {}", ended.err));
+    let reverted = faults.injected[0].reverted;
+    let rejoined = faults.rejoins.iter().find(|rejoin| rejoin.node == "postgres").map(|rejoin| rejoin.at);
+    assert!(reverted.is_some() && rejoined > reverted, "{faults:?}");
+    assert_eq!(faults.injected.len(), 2, "{faults:?}");
+    workspace.await_cleanup();
+}
+
+#[test]
+fn an_interrupt_ends_the_command_that_reverts_a_fault() {
+    let faults = "faults: [ { at: 100ms, run: [\"true\"], undo: [sleep, \"1001\"], within: 1s } ]\n";
+    let text = WRITES.replace("const(200, 9s)", "const(200, 1s)");
+    let workspace = Workspace::new("undone", &format!("{text}{faults}"));
+    let running = workspace.spawn(&["--json"]);
+    workspace.await_process("sleep 1001");
+    running.signal(Signal::INT);
+    let ended = running.wait();
+    assert!(ended.err.contains("interrupted"), "{}", ended.err);
+    workspace.await_cleanup();
+}
+
 /// Clients have the addresses of all servers, and write to the primary of each timeline. The test kills the primary when
 /// pgdyno prints that it is time.
 #[test]

@@ -40,12 +40,13 @@ fn words(lang: &Lang) -> NamedTexts {
         FaultKind::Separate,
         FaultKind::SeparateNodes,
         FaultKind::FreezeDisk,
+        FaultKind::ShiftClock,
         FaultKind::FillDisk,
         FaultKind::BlockReplication,
         FaultKind::Run,
         FaultKind::External,
     ];
-    covers!(faults, FaultKind: Kill, KillPostmaster, KillManager, Pause, Restart, Switchover, Isolate, Separate, SeparateNodes, FreezeDisk, FillDisk,
+    covers!(faults, FaultKind: Kill, KillPostmaster, KillManager, Pause, Restart, Switchover, Isolate, Separate, SeparateNodes, FreezeDisk, ShiftClock, FillDisk,
         BlockReplication, Run, External);
     for fault in faults {
         add(format!("{fault:?}"), &lang.fault(fault));
@@ -227,6 +228,7 @@ fn writes_known_events_in_the_language() {
         (EventKind::Fault, "cut_off", "isolated from the network", "изолирован от сети"),
         (EventKind::Fault, "fill_disk", "disk full", "диск заполнен"),
         (EventKind::Fault, "freeze_disk", "disk frozen", "диск заморожен"),
+        (EventKind::Fault, "shift_clock", "clock shifted", "часы сдвинуты"),
         (EventKind::Fault, "separate_nodes", "isolated from some nodes", "изолирован от части узлов"),
         (EventKind::Fault, "block_replication", "replication blocked", "репликация заблокирована"),
         (EventKind::Fault, "withhold", "replication blocked", "репликация заблокирована"),

@@ -10,10 +10,11 @@ use model::plan::{
 };
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use stack::chain::{ActiveFault, InjectedFault};
+use stack::client::Target;
 use stack::supervisor::{Launch, Readiness, Sig, Supervisor};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 const DURATION: Nanos = Nanos::from_secs(1);
 
@@ -246,6 +247,55 @@ fn writes_wait_for_a_frozen_disk() {
     while processes.iter().any(|it| Path::new(&format!("/proc/{it}")).exists()) {
         assert!(Instant::now() < deadline, "{processes:?}");
         std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn shifted_clocks_stay_shifted_until_reverted() {
+    let shift = |seconds: i64| FaultAction::ShiftClock {
+        target: FaultTarget::Primary,
+        by_ns: seconds * 1_000_000_000,
+        duration: DURATION,
+    };
+    let mut plan = replicated(&[], SyncMode::Any(1), Promoter::default());
+    {
+        let mut test_stack = up(&plan);
+        let error = test_stack.chain.inject(&mut test_stack.supervisor, &shift(90)).unwrap_err();
+        let error = Message::from(&error).describe();
+        assert_eq!(error, "node-error(postgres, attempt-shift-clock, node-no-clock, none)");
+    }
+    plan.replication.as_mut().unwrap().separate_clocks = true;
+    let mut test_stack = up(&plan);
+    let server = |test_stack: &TestStack, at: usize| test_stack.chain.servers()[at].endpoint.clone();
+    // Seconds, in steps of 30, by which the server's clock differs from this machine's.
+    let difference = |target: &Target| {
+        let machine = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
+        let sql = "select extract(epoch from clock_timestamp())";
+        ((ask(target, sql).parse::<f64>().unwrap() - machine) / 30.0).round() as i64 * 30
+    };
+    let await_difference = |target: &Target, expected: i64| {
+        let deadline = Instant::now() + TEST_TIMEOUT;
+        while difference(target) != expected {
+            assert!(Instant::now() < deadline, "{} instead of {expected}", difference(target));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let (first, second) = (server(&test_stack, 0), server(&test_stack, 1));
+    assert_eq!((difference(&first), difference(&second)), (0, 0));
+    let entry = test_stack.chain.endpoint().clone();
+    ask(&entry, "create table t (a int)");
+    for by in [-90, 90] {
+        let shifted = inject(&mut test_stack, &shift(by));
+        assert_eq!(shifted.nodes, ["postgres"]);
+        await_difference(&first, by);
+        assert_eq!(difference(&second), 0);
+        // Writes go on, and durations are not affected.
+        assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1");
+        assert_eq!(ask(&entry, "select pg_sleep(0.1)"), "");
+        inject(&mut test_stack, &FaultAction::Restart { target: FaultTarget::Primary });
+        await_difference(&first, by);
+        revert(&mut test_stack, shifted.active_fault);
+        await_difference(&first, 0);
     }
 }
 
