@@ -165,7 +165,7 @@ mod tests {
         let mut login = Login::new(user, database);
         login.password = Some(Secret::new("a:b\\c"));
         login.ssl = ssl;
-        Target { address, login: Arc::new(login) }
+        Target::new(address, Arc::new(login))
     }
 
     #[test]

@@ -9,6 +9,7 @@ use load::{IntervalRecorder, LoadEvent, Shard, TransactionLog, Workload};
 use model::message::Message;
 use model::{Interval, LatencyHistogram, Measurement, Nanos, Record, Sample, ThreadUsage};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use stack::client;
 use stack::host;
 use std::collections::VecDeque;
 use std::io;
@@ -135,6 +136,14 @@ impl LoadConfig {
     /// True if other processes run further threads of the workload.
     fn is_share(&self) -> bool {
         self.threads.len() < usize::from(self.work.plan().threads)
+    }
+}
+
+/// Address of a server in the form of the load.
+pub fn load_address(address: &client::Address) -> Address {
+    match address {
+        client::Address::Unix(path) => Address::Unix(path.clone()),
+        client::Address::Tcp(it) => Address::Tcp(*it),
     }
 }
 

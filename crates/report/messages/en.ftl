@@ -169,6 +169,7 @@ bench-few-samples = { $count ->
  } too few for p99 (1000 are needed); run longer
 bench-small-answers = { $share } of the HTTP responses have about { $small }, other responses to the same request { $large }; check whether the small ones are error or login pages
 bench-address-changed = "{ $name }" now resolves to { $now }; the whole run used { $used }
+note-name-moved = "{ $name }" now resolves to { $address }; new connections use this address
 bench-script-open = could not open file "{ $name }": { $error }
     .help = name a file that can be read, or - for standard input
 bench-script-read = could not read file "{ $name }": { $error }

@@ -16,15 +16,17 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stream::Stream;
-use wire::TemplateBuilder;
 use wire::pg::compile::{SqlPiece, parse, simple, sync};
 use wire::pg::{Channel, Encryption, Event, Login, Transport, copy_data, copy_done, copy_fail};
 use wire::tls::TlsInfo;
+use wire::{HostName, TemplateBuilder};
 
 /// Address of a server, with a login.
 #[derive(Clone, Debug)]
 pub struct Target {
     pub address: Address,
+    /// Host name, if the address may change: connections go to its current address.
+    pub host: Option<HostName>,
     pub login: Arc<Login>,
 }
 
@@ -79,11 +81,21 @@ enum AwaitedEvent {
 }
 
 impl Target {
+    /// Server at an address that does not change.
+    pub fn new(address: Address, login: Arc<Login>) -> Target {
+        Target { address, host: None, login }
+    }
+
+    /// Address to which a connection goes now.
+    fn current_address(&self) -> Address {
+        self.host.as_ref().map_or_else(|| self.address.clone(), |host| Address::Tcp(host.address()))
+    }
+
     /// Returns this server and login, with another database.
     pub fn in_database(&self, database: &str) -> Target {
         let mut login = Login::clone(&self.login);
         database.clone_into(&mut login.database);
-        Target { address: self.address.clone(), login: Arc::new(login) }
+        Target { login: Arc::new(login), ..self.clone() }
     }
 
     /// Connects and logs in. `timeout` limits the login, and afterwards each complete response. A COPY may take longer
@@ -114,8 +126,9 @@ impl Connection {
         timeout: Duration,
         encryption: Option<Encryption>,
     ) -> Result<(Connection, Result<(), Error>), Error> {
-        let net = |error| Error::net(&target.address, error);
-        let stream = Stream::connect(&target.address, timeout).map_err(net)?;
+        let address = target.current_address();
+        let net = |error| Error::net(&address, error);
+        let stream = Stream::connect(&address, timeout).map_err(net)?;
         let transport = match stream {
             Stream::Unix(_) => Transport::Unix,
             Stream::Tcp(_) => Transport::Tcp,
@@ -125,7 +138,6 @@ impl Connection {
             Some(it) => channel.open_with(it),
             None => channel.open(),
         }
-        let address = target.address.clone();
         let mut connection = Connection {
             address,
             stream,

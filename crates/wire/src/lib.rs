@@ -4,6 +4,7 @@
 //! numbers; all three are arguments. The exception is rustls, which reads the time and generates random numbers. From
 //! `model`, the crate uses only `Code` and `message`.
 
+mod host_name;
 pub mod http;
 pub mod json;
 mod output;
@@ -13,6 +14,7 @@ mod template;
 pub mod tls;
 pub mod x509;
 
+pub use host_name::HostName;
 pub use model::Code;
 pub use percent::percent_decode;
 pub use template::{Placeholder, Template, TemplateBuilder};

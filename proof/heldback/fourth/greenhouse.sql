@@ -4,7 +4,7 @@ INSERT INTO vents SELECT g, 1 + g % 12, 0, repeat(md5(g::text), 25) FROM generat
 ALTER TABLE vents ALTER program SET STORAGE PLAIN;
 DO $$
 BEGIN
-  FOR i IN 1..180 LOOP
+  FOR i IN 1..60 LOOP
     UPDATE vents SET opening = (opening + i) % 100;
   END LOOP;
 END $$;

@@ -6,6 +6,7 @@ use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+use wire::HostName;
 
 /// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,24 +14,37 @@ pub enum Address {
     /// Path of the Unix socket, such as `/run/postgresql/.s.PGSQL.5432`.
     Unix(PathBuf),
     Tcp(SocketAddr),
+    /// Each connect uses the current address of the name.
+    Named(HostName),
 }
 
 /// Starts a non-blocking connect. Returns true if the transport is open at once; otherwise it becomes writable later.
 pub(super) fn begin_connect(address: &Address) -> Result<(OwnedFd, bool), Errno> {
-    let family = match address {
-        Address::Unix(_) => AddressFamily::UNIX,
-        Address::Tcp(SocketAddr::V4(_)) => AddressFamily::INET,
-        Address::Tcp(SocketAddr::V6(_)) => AddressFamily::INET6,
-    };
-    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-    let socket = net::socket_with(family, SocketType::STREAM, flags, None)?;
-    let begun = match address {
-        Address::Unix(path) => net::connect(&socket, &SocketAddrUnix::new(path)?),
-        Address::Tcp(address) => {
-            sockopt::set_tcp_nodelay(&socket, true)?;
-            net::connect(&socket, address)
+    match address {
+        Address::Unix(path) => {
+            let socket = open_socket(AddressFamily::UNIX)?;
+            let begun = net::connect(&socket, &SocketAddrUnix::new(path)?);
+            connected(socket, begun)
         }
-    };
+        Address::Tcp(address) => begin_tcp_connect(*address),
+        Address::Named(name) => begin_tcp_connect(name.address()),
+    }
+}
+
+fn begin_tcp_connect(address: SocketAddr) -> Result<(OwnedFd, bool), Errno> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let socket = open_socket(family)?;
+    sockopt::set_tcp_nodelay(&socket, true)?;
+    let begun = net::connect(&socket, &address);
+    connected(socket, begun)
+}
+
+fn open_socket(family: AddressFamily) -> Result<OwnedFd, Errno> {
+    net::socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)
+}
+
+/// Result of a connect that has begun.
+fn connected(socket: OwnedFd, begun: Result<(), Errno>) -> Result<(OwnedFd, bool), Errno> {
     match begun {
         Ok(()) => Ok((socket, true)),
         Err(Errno::INPROGRESS) => Ok((socket, false)),

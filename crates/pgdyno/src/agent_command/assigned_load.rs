@@ -257,7 +257,7 @@ fn to_target(sent: &SentTarget) -> Result<Target, CommandError> {
         };
         login.tls = Some(source.config(login.ssl).map_err(|it| CommandError::new(&it))?);
     }
-    Ok(Target { address: to_address(&sent.address), login: Arc::new(login) })
+    Ok(Target::new(to_address(&sent.address), Arc::new(login)))
 }
 
 fn damaged() -> CommandError {

@@ -301,7 +301,7 @@ impl ConnectedServer {
             let mut login = settings.login(host);
             login.password = login.password.or_else(|| typed.cloned());
             login.keep_parameters = keep_parameters;
-            Target { address: address.clone(), login: Arc::new(login) }
+            Target::new(address.clone(), Arc::new(login))
         };
         let (target, setup) = (target(false), target(true));
         let database = settings.database.clone();

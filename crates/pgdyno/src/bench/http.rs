@@ -9,16 +9,16 @@ use crate::clock::unix_time;
 use crate::exit_status::ExitStatus;
 use crate::files;
 use crate::fleet::assignment::{BenchLoad, RecordedEnvironment};
-use crate::measure::LoadPart;
+use crate::measure::{LoadPart, load_address};
 use crate::secrets::{self, ENVIRONMENT};
 use load::Service;
-use load::driver::Address;
 use load::script::Program;
 use load::script::call::{RequestSource, SecretLookup};
 use model::Nanos;
 use model::message;
 use model::message::Message;
 use model::summary::{Server, ServerTransport};
+use stack::client::Address;
 use stack::location;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -65,11 +65,7 @@ pub fn run(
     }
     let roots = roots(http_options)?;
     let service = service(http_options, roots.as_deref())?;
-    let (address, server) = probe_service(&http_options.url, &service)?;
-    let reached = match &address {
-        Address::Unix(path) => stack::client::Address::Unix(path.clone()),
-        Address::Tcp(it) => stack::client::Address::Tcp(*it),
-    };
+    let (reached, server) = probe_service(&http_options.url, &service)?;
     let fleet = options.fleet.as_ref().map(|it| super::lease(it, &reached)).transpose()?;
     guard::check_load_allowed(
         &location::locate_listener(&reached),
@@ -81,11 +77,11 @@ pub fn run(
         outln!("{}", report::bench::banner(&server.version));
     }
     let named = format!("at {}", server.address);
-    let resolved = match (&http_options.url.host, &address) {
+    let resolved = match (&http_options.url.host, &reached) {
         (Host::Tcp(name, _), Address::Tcp(used)) => Some((name, *used)),
         _ => None,
     };
-    let targets = BenchTargets { postgres: None, services: vec![(service, address)] };
+    let targets = BenchTargets { postgres: None, services: vec![(service, load_address(&reached))] };
     let part = fleet.as_ref().map_or(LoadPart::All, |it| LoadPart::Coordinator { agents: it.len() });
     let prepared = ready::prepare_for(options, program, targets, 1, seed, part)?;
     let generators = fleet.map(|fleet| {
@@ -142,7 +138,7 @@ pub fn prepare_part(
     http_options: &HttpOptions,
     environment: &RecordedEnvironment,
     (seed, part): (u64, LoadPart),
-    allow: impl Fn(&stack::client::Address) -> Result<(), CommandError>,
+    allow: impl Fn(&Address) -> Result<(), CommandError>,
 ) -> Result<PreparedBench, CommandError> {
     let lookup = |name: &str| environment.variables.get(name).cloned().map(Secret::new);
     let program = compile(options, http_options, SecretLookup(&lookup))
@@ -154,17 +150,17 @@ pub fn prepare_part(
     };
     let service = service(http_options, roots.as_deref())?;
     match &http_options.url.host {
-        Host::Unix(path) => allow(&stack::client::Address::Unix(path.into()))?,
+        Host::Unix(path) => allow(&Address::Unix(path.into()))?,
         Host::Tcp(name, port) => {
             let found = (name.as_str(), *port).to_socket_addrs();
             let found = found.map_err(|error| unreachable(&http_options.url, &error))?;
-            found.map(stack::client::Address::Tcp).try_for_each(|it| allow(&it))?;
+            found.map(Address::Tcp).try_for_each(|it| allow(&it))?;
         }
     }
     let (address, stream) =
         connect(&http_options.url.host).map_err(|error| unreachable(&http_options.url, &error))?;
     drop(stream);
-    let targets = BenchTargets { postgres: None, services: vec![(service, address)] };
+    let targets = BenchTargets { postgres: None, services: vec![(service, load_address(&address))] };
     ready::prepare_for(options, program, targets, 1, seed, part)
 }
 

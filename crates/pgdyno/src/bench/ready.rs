@@ -3,14 +3,13 @@
 use super::connect::ConnectedServer;
 use super::options::{ArrivalModel, BenchOptions, RunEnd, SeedOption};
 use crate::cli::CommandError;
-use crate::measure::{self, LoadPart};
+use crate::measure::{self, LoadPart, load_address};
 use load::driver::{Address, Driver};
 use load::random::{Prng, SeedSequence};
 use load::script::{self, Program};
 use load::{InitialValue, LoadPlan, PostgresEndpoint, RngSeeds, Service, Workload};
 use model::summary::QueryMode;
 use model::{Curve, Nanos, Schedule};
-use stack::client;
 use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
@@ -40,9 +39,10 @@ pub fn prepare(
     seed: u64,
     part: LoadPart,
 ) -> Result<PreparedBench, CommandError> {
-    let (address, transport) = match &connected.target.address {
-        client::Address::Unix(path) => (Address::Unix(path.clone()), Transport::Unix),
-        client::Address::Tcp(it) => (Address::Tcp(*it), Transport::Tcp),
+    let address = load_address(&connected.target.address);
+    let transport = match &address {
+        Address::Unix(_) => Transport::Unix,
+        Address::Tcp(_) | Address::Named(_) => Transport::Tcp,
     };
     let targets = BenchTargets {
         postgres: Some((PostgresEndpoint::new(Arc::clone(&connected.target.login), transport), address)),

@@ -9,6 +9,7 @@ mod durability_check;
 mod injector;
 mod ledger_recorder;
 mod monitor;
+mod name_watcher;
 mod schedule;
 
 use super::test_bed::{SetupError, TestBed};
@@ -29,6 +30,7 @@ use model::message;
 use model::message::Message;
 use model::plan::{Fault, FaultAction, LedgerQuery, Operation, Setup};
 use model::{Measurement, Nanos};
+use name_watcher::NameWatcher;
 use stack::chain::Chain;
 use stack::freshness::FreshnessProber;
 use stack::interrupt::with_interrupt;
@@ -123,6 +125,10 @@ impl<'a> FaultPlan<'a> {
         let (chain, supervisor) = test_bed.chain_and_supervisor();
         let TrialContext { run, trial, clock, trial_clock, observations, interrupted, prober } = context;
         let servers = chain.direct_targets();
+        let named = chain.host_names().into_iter();
+        let names =
+            named.chain(servers.iter().filter_map(|it| Some((it.name.clone(), it.target.host.clone()?))));
+        let name_watcher = NameWatcher::start(names.collect(), observations.clone());
         let watcher = RoleMonitor::start(servers.clone(), roles::POLL_INTERVAL, move || clock.now());
         let watcher = watcher.map_err(|error| {
             SetupError::Failed(message!("failover-no-monitor", error = Message::from(&error)))
@@ -176,6 +182,7 @@ impl<'a> FaultPlan<'a> {
             FaultRun {
                 injection: injection_result,
                 watcher,
+                _name_watcher: name_watcher,
                 invariants,
                 servers,
                 reader,
@@ -238,6 +245,8 @@ impl<'a> FaultPlan<'a> {
 pub struct FaultRun {
     injection: InjectionResult,
     watcher: RoleMonitor,
+    /// Keeps resolving host names until all rows are read back.
+    _name_watcher: NameWatcher,
     /// `None` if the setup has no invariants.
     invariants: Option<InvariantMonitor>,
     servers: Vec<DirectServer>,

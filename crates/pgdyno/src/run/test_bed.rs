@@ -316,9 +316,10 @@ impl TestBed {
 
     /// Messages about nodes whose host names no longer resolve to the measured address.
     pub fn address_changes(&self) -> Vec<Message> {
-        let moved = |node: &RunningNode| match &node.endpoint.address {
-            Address::Tcp(used) => connect::address_change(node.host.as_ref()?, *used),
-            Address::Unix(_) => None,
+        let moved = |node: &RunningNode| match (&node.endpoint.host, &node.endpoint.address) {
+            (Some(host), _) => connect::address_change(host.name(), host.address()),
+            (None, Address::Tcp(used)) => connect::address_change(node.host.as_ref()?, *used),
+            (None, Address::Unix(_)) => None,
         };
         self.chain().nodes().iter().filter_map(moved).collect()
     }

@@ -3,7 +3,7 @@
 use crate::bench::{http, ready};
 use crate::cli::CommandError;
 use crate::feed_requests;
-use crate::measure::{self, LoadConfig, LoadPart};
+use crate::measure::{self, LoadConfig, LoadPart, load_address};
 use crate::operation_steps::{self, add_operation};
 use crate::recording::{self, MappedRecording};
 use load::driver::{Address, Driver};
@@ -203,7 +203,7 @@ impl HostSet<'_> {
             client::Address::Unix(_) => Transport::Unix,
             client::Address::Tcp(_) => Transport::Tcp,
         };
-        let addresses: Vec<Address> = self.hosts.iter().map(|it| to_address(&it.address)).collect();
+        let addresses: Vec<Address> = self.hosts.iter().map(|it| endpoint_address(it)).collect();
         let Ok(count @ 2..) = u16::try_from(addresses.len()) else {
             return Some((PostgresEndpoint::new(Arc::clone(&first.login), transport), addresses));
         };
@@ -255,11 +255,9 @@ fn open_recording(file: &RecordingFile) -> Result<MappedRecording, CommandError>
     })
 }
 
-fn to_address(address: &client::Address) -> Address {
-    match address {
-        client::Address::Unix(path) => Address::Unix(path.clone()),
-        client::Address::Tcp(it) => Address::Tcp(*it),
-    }
+/// Address of a server, or its host name if the address may change.
+fn endpoint_address(target: &Target) -> Address {
+    target.host.clone().map_or_else(|| load_address(&target.address), Address::Named)
 }
 
 fn service(web: &HttpTarget, load: &Load) -> Result<(Service, Address), CommandError> {
@@ -271,7 +269,7 @@ fn service(web: &HttpTarget, load: &Load) -> Result<(Service, Address), CommandE
         response_timeout: load.timeout,
         ..Service::without_tls(&web.url.host_header())
     };
-    Ok((service, to_address(&web.address)))
+    Ok((service, load_address(&web.address)))
 }
 
 /// TLS settings for an HTTPS service. Its certificate is verified as in browsers.

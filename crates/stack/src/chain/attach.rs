@@ -22,9 +22,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use wire::Code;
 use wire::pg::conninfo::{self, ConfigFile, Environment, HostSpec, Settings, TargetSessionAttrs};
 use wire::pg::{Login, SslMode};
+use wire::{Code, HostName};
 
 const NO_SUCH_DATABASE: Code = Code::SqlState(*b"3D000");
 /// Timeout for a login if the connection string does not set `connect_timeout`.
@@ -123,7 +123,7 @@ fn connect_first_host(
     for (host, address) in all.clone() {
         let mut login = settings.login(host);
         login.keep_parameters = true;
-        let target = Target { address, login: Arc::new(login) };
+        let target = Target { host: host_name(host, &address), address, login: Arc::new(login) };
         let mut connection = match target.open(log_in) {
             Ok(it) => it,
             Err(error) if error.code() == Code::TIMED_OUT => {
@@ -167,13 +167,11 @@ fn connect_first_host(
             let place = (&target.address, &*host_and_port(host), &*settings.database);
             guard::check_database(node, attached, place, &mut connection)?;
         }
-        let resolved =
-            host.address.is_none() && host.socket().is_none() && host.host.parse::<IpAddr>().is_err();
-        let name = resolved.then(|| host.host.clone());
+        let name = target.host.as_ref().map(|name| name.name().to_owned());
         let endpoint = with_settled_login(&target, settled, connection.detect_direct());
         let mut other_hosts = Vec::new();
         for (host, address) in all.into_iter().filter(|it| is_cluster && it.1 != target.address) {
-            let other = Target { address, ..endpoint.clone() };
+            let other = Target { host: host_name(host, &address), address, ..endpoint.clone() };
             if let Some(attached) = guarded {
                 guard::check_other_host(node, attached, (&other, &host_and_port(host), &settings.database))?;
             }
@@ -202,7 +200,7 @@ pub(super) fn direct_server(dsn: &str, user: &str) -> Result<DirectServer, Messa
     let address = addresses.into_iter().next().ok_or_else(|| message!("attach-no-address"))?;
     Ok(DirectServer {
         name: host_and_port(host),
-        target: Target { address, login: Arc::new(settings.login(host)) },
+        target: Target { host: host_name(host, &address), address, login: Arc::new(settings.login(host)) },
         address: None,
         role: user.to_owned(),
         health: None,
@@ -220,7 +218,7 @@ pub fn connect_source(dsn: &str) -> Result<Target, Message> {
         let mut login = settings.login(host);
         login.parameters.retain(|it| it.0 != "application_name");
         login.parameters.push(("application_name".to_owned(), "pgdyno source".to_owned()));
-        let target = Target { address, login: Arc::new(login) };
+        let target = Target::new(address, Arc::new(login));
         match target.open(log_in) {
             Ok(_) => return Ok(target),
             Err(error) => tried.push((&error).into()),
@@ -286,7 +284,7 @@ fn with_settled_login(target: &Target, ssl: SslMode, cancels: bool) -> Target {
     login.ssl = ssl;
     login.send_cancel = cancels;
     login.keep_parameters = false;
-    Target { address: target.address.clone(), login: Arc::new(login) }
+    Target { login: Arc::new(login), ..target.clone() }
 }
 
 /// Resolves a connection string with this process's environment and files. Rejects a password in it, because the
@@ -335,6 +333,13 @@ fn os_user() -> String {
     let named = users.lines().map(|it| it.split(':').collect::<Vec<_>>());
     let named = named.into_iter().find(|it| it.get(2) == Some(&uid.as_str()));
     named.map(|it| it[0].to_owned()).or_else(|| std::env::var("USER").ok()).unwrap_or_default()
+}
+
+/// Host name of a host whose address was resolved; `None` for a socket and for a fixed address.
+fn host_name(host: &HostSpec, address: &Address) -> Option<HostName> {
+    let Address::Tcp(address) = address else { return None };
+    let is_name = host.address.is_none() && host.host.parse::<IpAddr>().is_err();
+    is_name.then(|| HostName::new(&host.host, *address))
 }
 
 fn resolve_addresses(host: &HostSpec) -> Result<Vec<Address>, std::io::Error> {

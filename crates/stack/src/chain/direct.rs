@@ -5,6 +5,7 @@ use crate::client::Address;
 use crate::roles::DirectServer;
 use crate::supervisor::NodeError;
 use model::message;
+use wire::HostName;
 use wire::http::{Host, Url};
 
 /// Name of the SQL function that identifies the server that executes it: `select pgdyno_server()`.
@@ -32,6 +33,16 @@ impl Chain {
             }
         });
         each.collect()
+    }
+
+    /// Host names of the attached nodes, whose addresses may change, each with the name of its node.
+    pub fn host_names(&self) -> Vec<(String, HostName)> {
+        let of_node = |node: &RunningNode| {
+            let targets = std::iter::once(&node.endpoint).chain(&node.other_hosts);
+            let names = targets.filter_map(|target| Some((node.plan.name.clone(), target.host.clone()?)));
+            names.collect::<Vec<_>>()
+        };
+        self.nodes().iter().flat_map(of_node).collect()
     }
 
     /// Servers of an attached cluster. Connection strings that cannot be resolved are left out, because

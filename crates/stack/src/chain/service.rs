@@ -266,7 +266,7 @@ pub(super) fn attach(node: &Node, service: &Service, url: &str) -> Result<Runnin
         node: None,
         program: None,
         version: page.server.unwrap_or_else(|| "HTTP service".to_owned()),
-        endpoint: Target { address, login: Login::new("", "").into() },
+        endpoint: Target::new(address, Login::new("", "").into()),
         admin: None,
         statistics: None,
         read_only: None,

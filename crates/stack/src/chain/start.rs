@@ -338,12 +338,12 @@ impl Chain {
                 Console::Database(database) => {
                     let User { name, password, .. } = &self.users.console;
                     let login = make_login("pgdyno", name, password, database, tls);
-                    Target { address: address.clone(), login }
+                    Target::new(address.clone(), login)
                 }
                 Console::Application => {
                     let User { name, password, .. } = &self.users.app;
                     let login = make_login("pgdyno", name, password, &self.users.database, tls);
-                    Target { address: address.clone(), login }
+                    Target::new(address.clone(), login)
                 }
             });
             let url = Url { host: url_host(&address), tls: false, target: "/".to_owned() };
@@ -475,7 +475,7 @@ pub(super) fn running_postgres(
 /// Returns the address of a node that pgdyno started, with the application's login.
 fn make_app_target(users: &Users, address: Address, tls: Option<&TlsFiles>) -> Target {
     let User { name, password, .. } = &users.app;
-    Target { address, login: make_login(LogSession::LOAD, name, password, &users.database, tls) }
+    Target::new(address, make_login(LogSession::LOAD, name, password, &users.database, tls))
 }
 
 /// Adds the settings that allow replicas, promotion and `pg_rewind`. The given settings take precedence.

@@ -20,7 +20,7 @@ fn start_server(respond: impl FnOnce(&mut TcpStream) + Send + 'static) -> (Targe
         let _ = stream.read(&mut [0; 1024]);
         respond(&mut stream);
     });
-    (Target { address, login: Arc::new(Login::new("me", "db")) }, serves)
+    (Target::new(address, Arc::new(Login::new("me", "db"))), serves)
 }
 
 /// Sends the message repeatedly until the client closes the connection.

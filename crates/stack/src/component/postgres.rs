@@ -313,7 +313,7 @@ impl Postgres {
         login.password = Some(self.password.clone());
         login.send_cancel = true;
         login.parameters.push(("application_name".to_owned(), "pgdyno".to_owned()));
-        Target { address, login: Arc::new(login) }
+        Target::new(address, Arc::new(login))
     }
 
     fn initdb(&self, supervisor: &mut Supervisor) -> Result<(), NodeError> {

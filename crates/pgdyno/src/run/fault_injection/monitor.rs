@@ -116,7 +116,7 @@ mod tests {
 
     fn target(listener: &TcpListener) -> Target {
         let address = Address::Tcp(listener.local_addr().expect("the listener is bound"));
-        Target { address, login: Arc::new(Login::new("somebody", "")) }
+        Target::new(address, Arc::new(Login::new("somebody", "")))
     }
 
     /// Server that accepts every login and acknowledges every statement.

@@ -94,7 +94,7 @@ fn setups(plan: &Plan) -> Vec<Setup> {
 fn run<R: Recorder + Default>(setup: &Setup, seed: u64, parts: &[LoadPart]) -> Result<Vec<R>, CommandError> {
     let port = |port: u16| Address::Tcp(([127, 0, 0, 1], port).into());
     let login = Arc::new(Login::new("user", "database"));
-    let target = |number| Target { address: port(number), login: Arc::clone(&login) };
+    let target = |number| Target::new(port(number), Arc::clone(&login));
     let (primary, replica) = (target(5432), target(5433));
     let replicas: &[&Target] =
         if setup.stack.replication.as_ref().is_some_and(|it| it.replicas > 0) { &[&replica] } else { &[] };

@@ -337,6 +337,23 @@ fn a_dataset_that_is_refused_leaves_nothing_behind() {
 }
 
 /// The whole run measures the address that the host name had at its start. A change is reported.
+/// Command that runs an experiment with a hosts file of its own. A mount namespace provides it; without root, this requires
+/// a user namespace.
+fn with_hosts(workspace: &Workspace, hosts: &Path, password: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new("unshare");
+    command
+        .arg(if rustix::process::getuid().is_root() { "-m" } else { "-rm" })
+        .args(["sh", "-c", "mount --bind \"$0\" /etc/hosts && exec \"$@\""])
+        .arg(hosts)
+        .args([PGDYNO, "run"])
+        .args(arguments)
+        .current_dir(&workspace.folder)
+        .env("TMPDIR", workspace.folder.join("tmp"))
+        .env("PGPASSWORD", password)
+        .stdin(Stdio::null());
+    command
+}
+
 #[test]
 fn reports_a_changed_address_of_an_attached_server() {
     let (_supervisor, postgres) = start_server();
@@ -347,17 +364,8 @@ fn reports_a_changed_address_of_an_attached_server() {
     let workspace = Workspace::new("moved", &BARE.replace("postgres: {}", &attached).replace("1s", "3s"));
     let hosts = workspace.folder.join("hosts");
     std::fs::write(&hosts, "127.0.0.1 db.test\n").expect("the file can be written");
-    // A mount namespace provides a separate hosts file. Without root, it requires a user namespace.
-    let mut command = Command::new("unshare");
-    command
-        .arg(if rustix::process::getuid().is_root() { "-m" } else { "-rm" })
-        .args(["sh", "-c", "mount --bind \"$0\" /etc/hosts && exec \"$@\""])
-        .arg(&hosts)
-        .args([PGDYNO, "run", "moved.yaml", "--set", "repeat=2"])
-        .current_dir(&workspace.folder)
-        .env("TMPDIR", workspace.folder.join("tmp"))
-        .env("PGPASSWORD", postgres.password().reveal())
-        .stdin(Stdio::null());
+    let arguments = ["moved.yaml", "--set", "repeat=2"];
+    let mut command = with_hosts(&workspace, &hosts, postgres.password().reveal(), &arguments);
     let mut running = workspace.spawn_command(&mut command);
     running.await_trial(1);
     // No server listens at this address.
@@ -370,6 +378,42 @@ fn reports_a_changed_address_of_an_attached_server() {
     let is_warning =
         |fact: &Fact| matches!(fact, Fact::Note(note) if english().message(&note.message) == warning);
     assert!(facts.iter().any(|record| is_warning(&record.fact)), "{facts:?}");
+}
+
+/// The name of a managed database moves to another address when it fails over. The address of the new connections shows that
+/// they follow it.
+#[test]
+fn new_connections_follow_a_host_name_in_a_trial_with_faults() {
+    let (_supervisor, postgres) = start_server_with(&[("listen_addresses", "127.0.0.1, 127.0.0.2")]);
+    let mut admin =
+        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error:?}"));
+    admin.query("CREATE TABLE addresses (token text, address inet)").expect("the server answers");
+    let dsn = format!("host=db.test port={} user=postgres dbname=postgres", postgres.port);
+    let yaml = format!(
+        "stack: {{ postgres: {{ attach: \"{dsn}\", servers: [\"{dsn}\"], allow: \"db.test:{}/postgres\" }} }}
+operations:
+  write:
+    sql: INSERT INTO addresses VALUES (:token, inet_server_addr())
+    ledger: SELECT token FROM addresses
+load: {{ model: closed, clients: 1, think: 10ms, duration: 5s }}
+faults: [ {{ at: 1s, run: [sh, -c, 'echo 127.0.0.2 db.test > hosts'], within: 1s }} ]
+",
+        postgres.port
+    );
+    let workspace = Workspace::new("named", &yaml);
+    let hosts = workspace.folder.join("hosts");
+    std::fs::write(&hosts, "127.0.0.1 db.test\n").expect("the file can be written");
+    let arguments = ["named.yaml"];
+    let mut command = with_hosts(&workspace, &hosts, postgres.password().reveal(), &arguments);
+    let ended = workspace.spawn_command(&mut command).wait();
+    let addresses = "SELECT string_agg(DISTINCT host(address), ' ' ORDER BY host(address)) FROM addresses";
+    let addresses = admin.value(addresses).expect("the server answers");
+    assert_eq!(addresses.as_deref(), Some("127.0.0.1 127.0.0.2"), "{}", ended.err);
+    let facts = workspace.stored().facts().expect("the run file can be read");
+    let moved = "\"db.test\" now resolves to 127.0.0.2; new connections use this address";
+    let is_note = |fact: &Fact| matches!(fact, Fact::Note(note) if english().message(&note.message) == moved);
+    assert!(facts.iter().any(|record| is_note(&record.fact)), "{}", ended.err);
+    assert!(!ended.err.contains("the whole run used"), "{}", ended.err);
 }
 
 /// The hints of the messages lead to a dataset on an attached server, without a superuser. A signal cancels its statements.

@@ -86,5 +86,5 @@ fn database() -> Target {
     let settings = conninfo::resolve(Some(&url), &[], around).unwrap();
     let host = &settings.hosts[0];
     let address = format!("{}:{}", host.host, host.port).parse().unwrap();
-    Target { address: Address::Tcp(address), login: Arc::new(settings.login(host)) }
+    Target::new(Address::Tcp(address), Arc::new(settings.login(host)))
 }
