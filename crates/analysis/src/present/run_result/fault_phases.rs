@@ -21,7 +21,8 @@ pub struct FaultTimes {
 impl FaultTimes {
     /// An effect begins with the fault. It ends when the fault was reverted, another server accepted writes, all kinds of
     /// clients were served again, and the outage of the load was over, whichever is last. `load_outages` are those of the
-    /// trial; without a ledger, only they show how long clients waited. Faults that affected no node are left out.
+    /// trial; without a ledger, only they show how long clients waited. Faults that affected no node are left out. A command
+    /// that reverts a fault of the user runs after the load and does not count.
     pub fn new(injection: &FaultInjection, load_outages: &[Outage]) -> FaultTimes {
         let mut starts: Vec<Nanos> = injection.injected.iter().map(|fault| fault.at).collect();
         starts.sort_unstable();
@@ -35,7 +36,8 @@ impl FaultTimes {
             let served = outages().filter(|outage| outage.fault == number).map(|outage| outage.to);
             let loaded = load_outages.iter().filter(|outage| outage.from < next);
             let loaded = loaded.map(|outage| outage.to);
-            let end = fault.reverted.into_iter().chain(promoted).chain(served).chain(loaded).max();
+            let reverted = fault.reverted.filter(|_| fault.action.external_deadline().is_none());
+            let end = reverted.into_iter().chain(promoted).chain(served).chain(loaded).max();
             (fault.at, end.unwrap_or(fault.at).max(fault.at))
         });
         let mut effects: Vec<(Nanos, Nanos)> = effects.collect();
@@ -179,6 +181,10 @@ mod tests {
         };
         // The second one is hardly longer than before the faults.
         served.verdict = Some(verdict(vec![outage(0, 2_480, 6_100), outage(0, 7_000, 7_030)]));
+        let mut undone = promoted.clone();
+        undone.injected[0].reverted = Some(ms(9_000));
+        undone.injected[0].action =
+            FaultAction::Run { command: Vec::new(), undo: Vec::new(), within: ms(60_000) };
         let mut missed = faults(&[(2_500, None)]);
         missed.injected[0].nodes.clear();
         for (injection, expected) in [
@@ -187,6 +193,7 @@ mod tests {
             (faults(&[(2_500, None)]), "bbdaaaaa"),
             (faults(&[(2_500, Some(4_100))]), "bbdddaaa"),
             (promoted, "bbdddaaa"),
+            (undone, "bbdddaaa"),
             (served, "bbdddddaa"),
             // A second fault begins when the first one has ended, or before.
             (faults(&[(1_500, Some(2_500)), (5_000, None)]), "bddaadaa"),
