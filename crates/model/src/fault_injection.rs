@@ -20,6 +20,9 @@ pub struct FaultInjection {
     /// Promotions of another server to primary.
     #[serde(alias = "promoted")]
     pub promotions: Vec<PromotionRecord>,
+    /// Periods in which two servers were primaries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dual_primaries: Vec<DualPrimary>,
     /// Rejoins of old primaries, and of replicas that had more WAL than the promoted replica.
     #[serde(alias = "rejoined")]
     pub rejoins: Vec<RejoinRecord>,
@@ -64,6 +67,18 @@ pub struct PromotionRecord {
     pub timeline: u32,
     /// True if the promoted server certainly has all acknowledged writes; `None` if a failover manager decided.
     pub safe: Option<bool>,
+}
+
+/// Period in which two servers of one system were not in recovery, on different timelines. Without a write that the older one
+/// acknowledged, it is no anomaly.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DualPrimary {
+    /// Servers; the first one has the older timeline.
+    pub nodes: [String; 2],
+    #[serde(rename = "from_ns")]
+    pub from: Nanos,
+    #[serde(rename = "to_ns")]
+    pub to: Nanos,
 }
 
 /// Rejoin of an old primary, or of a server that had more WAL than the promoted server.

@@ -4012,6 +4012,7 @@ failover-fault-fill-disk = disk full
 failover-fault-block-replication = replication blocked
 failover-fault-run = affected by the command of the experiment
 failover-fault-external = affected from outside
+failover-dual-primary = { $old } and { $new } were both primaries until { $until }
 failover-fault-failed = not injected: { $fault }
 failover-fault-injected = { $nodes } { $fault }{ $end ->
     [none] {""}

@@ -4163,6 +4163,7 @@ failover-fault-fill-disk = диск заполнен
 failover-fault-block-replication = репликация заблокирована
 failover-fault-run = команда из эксперимента
 failover-fault-external = воздействие извне
+failover-dual-primary = { $old } и { $new } одновременно были основными до { $until }
 failover-fault-failed = сбой не внесён: { $fault }
 failover-fault-injected = { $nodes }: { $fault }{ $end ->
     [none] {""}

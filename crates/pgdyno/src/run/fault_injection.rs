@@ -25,7 +25,7 @@ use injector::{CommandContext, FaultInjector, InjectionResult};
 use ledger_recorder::LedgerRecorder;
 use load::driver::Clock;
 use load::ledger::LedgerProducer;
-use model::fault_injection::{FaultInjection, PromotionRecord, ReadBackPhase};
+use model::fault_injection::{DualPrimary, FaultInjection, PromotionRecord, ReadBackPhase};
 use model::message;
 use model::message::Message;
 use model::plan::{Fault, FaultAction, LedgerQuery, Operation, Setup};
@@ -294,6 +294,7 @@ impl FaultRun {
         if test_bed.chain().replication().is_none() {
             injection_result.injection.promotions = observed_promotions(&watched, begun);
         }
+        injection_result.injection.dual_primaries = dual_primaries(&watched, begun);
         for promoted in &mut injection_result.injection.promotions {
             let matches_promotion =
                 |it: &&roles::HealthChange| it.node == promoted.to && it.timeline == promoted.timeline;
@@ -409,6 +410,24 @@ fn observed_promotions(watched: &RoleObservations, begun: Nanos) -> Vec<Promotio
     promotions
 }
 
+/// Periods in which two servers of one system were primaries on different timelines. `begun` is the start of the window.
+fn dual_primaries(watched: &RoleObservations, begun: Nanos) -> Vec<DualPrimary> {
+    let primaries: Vec<&RolePeriod> = watched.role_periods.iter().filter(|it| !it.in_recovery).collect();
+    let mut found = Vec::new();
+    for old in &primaries {
+        for new in &primaries {
+            let (from, to) = (old.from.max(new.from).max(begun), old.to.min(new.to));
+            let is_newer = new.server.timeline > old.server.timeline;
+            if from < to && is_newer && new.node != old.node && new.server.is_same_system(&old.server) {
+                let nodes = [old.node.clone(), new.node.clone()];
+                found.push(DualPrimary { nodes, from: from - begun, to: to - begun });
+            }
+        }
+    }
+    found.sort_by_key(|it| it.from);
+    found
+}
+
 /// The servers' `system_identifier`; 0 if it cannot be read.
 fn system_identifier(chain: &Chain) -> u64 {
     let sql = "select system_identifier from pg_control_system()";
@@ -441,10 +460,12 @@ fn ledger_queries(operations: &[Operation]) -> Vec<LedgerQuery> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn roles_show_promotions() {
-        let s = Nanos::from_secs;
-        let period = |node: &str, timeline, in_recovery, from: u64| RolePeriod {
+    fn s(seconds: u64) -> Nanos {
+        Nanos::from_secs(seconds)
+    }
+
+    fn role_period(node: &str, timeline: u32, in_recovery: bool, (from, to): (u64, u64)) -> RolePeriod {
+        RolePeriod {
             node: node.to_owned(),
             server: model::durability::ServerInstance {
                 system: 1,
@@ -455,8 +476,31 @@ mod tests {
             in_recovery,
             fsync: true,
             from: s(100 + from),
-            to: s(100 + from),
-        };
+            to: s(100 + to),
+        }
+    }
+
+    #[test]
+    fn roles_show_two_primaries() {
+        let role_periods = vec![
+            role_period("a", 1, false, (0, 4)),
+            role_period("b", 1, true, (0, 9)),
+            role_period("b", 2, false, (10, 30)),
+            role_period("a", 1, false, (14, 17)), // the old primary, which was paused
+            role_period("a", 2, true, (18, 30)),
+        ];
+        let mut watched = RoleObservations { role_periods, ..RoleObservations::default() };
+        let expected = DualPrimary { nodes: ["a".to_owned(), "b".to_owned()], from: s(14), to: s(17) };
+        assert_eq!(dual_primaries(&watched, s(100)), [expected]);
+        // Two systems have nothing to do with each other.
+        watched.role_periods[3].server.system = 2;
+        assert_eq!(dual_primaries(&watched, s(100)), []);
+    }
+
+    #[test]
+    fn roles_show_promotions() {
+        let period =
+            |node: &str, timeline, in_recovery, from| role_period(node, timeline, in_recovery, (from, from));
         let role_periods = vec![
             period("a", 1, false, 0),
             period("b", 1, true, 0),

@@ -6,8 +6,8 @@ use model::durability::{
     AccessKind, AnomalyKind, ClientKind, Conclusion, InconclusiveReason, InvariantReadings, RecoveryPoint,
 };
 use model::fault_injection::{
-    ControlSummary, DurationRange, FailoverResult, OutageSummary, PromotionRecord, ReadBackPhase,
-    ReadBackRecord, RejoinRecord,
+    ControlSummary, DualPrimary, DurationRange, FailoverResult, OutageSummary, PromotionRecord,
+    ReadBackPhase, ReadBackRecord, RejoinRecord,
 };
 use model::plan::{FaultAction, FaultScope, IsolationPeers};
 use model::product::Product;
@@ -356,6 +356,12 @@ impl Lang {
             safe = promotion.safe,
             healthy = promotion.healthy.map(|healthy| self.time(healthy))
         )
+    }
+
+    /// States that two servers were primaries at once, and until when.
+    pub fn dual_primary(&self, dual: &DualPrimary) -> String {
+        let ([old, new], until) = (&dual.nodes, self.time(dual.to));
+        say!(self, "failover-dual-primary", old, new, until)
     }
 
     pub fn rejoin(&self, rejoin: &RejoinRecord) -> String {

@@ -302,6 +302,7 @@ fn trial(case: &PageContext<'_>, trial: &TrialResult) -> Option<Line> {
         at(fault.at, lang.injected_fault(FaultKind::from_action(&fault.action), &fault.nodes, fault.reverted))
     }));
     moments.extend(faults.promotions.iter().map(|it| at(it.at, lang.promotion(it))));
+    moments.extend(faults.dual_primaries.iter().map(|it| at(it.from, lang.dual_primary(it))));
     moments.extend(faults.rejoins.iter().map(|it| at(it.at, lang.rejoin(it))));
     moments.sort_by_key(|it| it.0);
     let mut parts: Vec<String> = moments.into_iter().map(|it| it.1).collect();

@@ -8,8 +8,8 @@ use model::durability::{
     InvariantViolation, RecoveryPoint, ServerId, WriteCounts,
 };
 use model::fault_injection::{
-    ControlSummary, DurationRange, FailoverResult, OutageSummary, PromotionRecord, ReadBackPhase,
-    ReadBackRecord, RejoinRecord,
+    ControlSummary, DualPrimary, DurationRange, FailoverResult, OutageSummary, PromotionRecord,
+    ReadBackPhase, ReadBackRecord, RejoinRecord,
 };
 use model::product;
 
@@ -198,6 +198,9 @@ fn moments(lang: &Lang) -> NamedTexts {
             lang.promotion(&PromotionRecord { from, to, at: Nanos::ZERO, healthy, timeline: 2, safe }),
         );
     }
+    let nodes = ["№1".to_owned(), "№2".to_owned()];
+    let dual = DualPrimary { nodes, from: Nanos::ZERO, to: Nanos::from_secs(3) };
+    add("two primaries", lang.dual_primary(&dual));
     for rewound in [false, true] {
         let node = "№".to_owned();
         add(

@@ -9,7 +9,7 @@ use model::durability::{
     InconclusiveReason, RecoveryPoint, WriteCounts, WriteKey,
 };
 use model::fault_injection::{
-    ControlSummary, DurationRange, FailoverResult, FaultInjection, InjectedFault, OutageSummary,
+    ControlSummary, DualPrimary, DurationRange, FailoverResult, FaultInjection, InjectedFault, OutageSummary,
     PromotionRecord, ReadBackPhase, ReadBackRecord, RejoinRecord,
 };
 use model::matrix::UnappliedLimit;
@@ -130,6 +130,7 @@ fn fault_trial() -> FaultInjection {
             timeline: 2,
             safe: Some(true),
         }],
+        dual_primaries: Vec::new(),
         rejoins: vec![RejoinRecord {
             node: "postgres".into(),
             at: ms(9900),
@@ -181,8 +182,10 @@ pub fn survived() -> RunResult {
     let lost = vec![found(AnomalyKind::Lost, 2)];
     let broken = verdict(Conclusion::Broken, lost, vec![InconclusiveReason::NoWritesAfterFault { fault: 0 }]);
     let troubles = vec!["postgres did not come back\nthe last lines of its log:\n  no space left".into()];
+    let nodes = ["postgres".to_owned(), "postgres-2".to_owned()];
+    let dual_primaries = vec![DualPrimary { nodes, from: ms(7100), to: ms(9500) }];
     result.trials[1].fault_injection =
-        Some(FaultInjection { verdict: Some(broken), errors: troubles, ..fault_trial() });
+        Some(FaultInjection { verdict: Some(broken), errors: troubles, dual_primaries, ..fault_trial() });
     result
 }
 
