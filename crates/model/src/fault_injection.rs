@@ -20,7 +20,7 @@ pub struct FaultInjection {
     /// Promotions of another server to primary.
     #[serde(alias = "promoted")]
     pub promotions: Vec<PromotionRecord>,
-    /// Periods in which two servers were primaries.
+    /// Periods of at least half a second in which two servers were primaries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dual_primaries: Vec<DualPrimary>,
     /// Rejoins of old primaries, and of replicas that had more WAL than the promoted replica.

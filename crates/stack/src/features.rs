@@ -96,11 +96,11 @@ pub(crate) fn system_program(name: &str) -> Option<PathBuf> {
     places.iter().map(|it| Path::new(it).join(name)).find(|it| it.exists())
 }
 
-/// Path of libfaketime for programs with several threads, if it is installed. Debian has a directory per architecture.
+/// Path of libfaketime for programs with one thread, if it is installed. Debian has a directory per architecture.
 pub(crate) fn faketime_library() -> Option<PathBuf> {
     let debian = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
     let directories = [debian.as_str(), "/usr/lib64", "/usr/lib", "/usr/local/lib"];
-    let mut paths = directories.iter().map(|it| Path::new(it).join("faketime/libfaketimeMT.so.1"));
+    let mut paths = directories.iter().map(|it| Path::new(it).join("faketime/libfaketime.so.1"));
     paths.find(|it| it.is_file())
 }
 

@@ -125,10 +125,9 @@ impl<'a> FaultPlan<'a> {
         let (chain, supervisor) = test_bed.chain_and_supervisor();
         let TrialContext { run, trial, clock, trial_clock, observations, interrupted, prober } = context;
         let servers = chain.direct_targets();
-        let named = chain.host_names().into_iter();
-        let names =
-            named.chain(servers.iter().filter_map(|it| Some((it.name.clone(), it.target.host.clone()?))));
-        let name_watcher = NameWatcher::start(names.collect(), observations.clone());
+        let mut names = chain.host_names();
+        names.extend(servers.iter().filter_map(|it| Some((it.name.clone(), it.target.host.clone()?))));
+        let name_watcher = NameWatcher::start(names, observations.clone());
         let watcher = RoleMonitor::start(servers.clone(), roles::POLL_INTERVAL, move || clock.now());
         let watcher = watcher.map_err(|error| {
             SetupError::Failed(message!("failover-no-monitor", error = Message::from(&error)))
@@ -410,6 +409,10 @@ fn observed_promotions(watched: &RoleObservations, begun: Nanos) -> Vec<Promotio
     promotions
 }
 
+/// Shortest period in which two servers count as primaries at once. A server may have answered some time before its answer
+/// was received.
+const DUAL_PRIMARY_MIN: Nanos = Nanos::from_millis(500);
+
 /// Periods in which two servers of one system were primaries on different timelines. `begun` is the start of the window.
 fn dual_primaries(watched: &RoleObservations, begun: Nanos) -> Vec<DualPrimary> {
     let primaries: Vec<&RolePeriod> = watched.role_periods.iter().filter(|it| !it.in_recovery).collect();
@@ -418,7 +421,11 @@ fn dual_primaries(watched: &RoleObservations, begun: Nanos) -> Vec<DualPrimary> 
         for new in &primaries {
             let (from, to) = (old.from.max(new.from).max(begun), old.to.min(new.to));
             let is_newer = new.server.timeline > old.server.timeline;
-            if from < to && is_newer && new.node != old.node && new.server.is_same_system(&old.server) {
+            if from + DUAL_PRIMARY_MIN <= to
+                && is_newer
+                && new.node != old.node
+                && new.server.is_same_system(&old.server)
+            {
                 let nodes = [old.node.clone(), new.node.clone()];
                 found.push(DualPrimary { nodes, from: from - begun, to: to - begun });
             }
@@ -492,6 +499,10 @@ mod tests {
         let mut watched = RoleObservations { role_periods, ..RoleObservations::default() };
         let expected = DualPrimary { nodes: ["a".to_owned(), "b".to_owned()], from: s(14), to: s(17) };
         assert_eq!(dual_primaries(&watched, s(100)), [expected]);
+        // An answer may be received late.
+        watched.role_periods[3].to = s(114) + Nanos::from_millis(499);
+        assert_eq!(dual_primaries(&watched, s(100)), []);
+        watched.role_periods[3].to = s(117);
         // Two systems have nothing to do with each other.
         watched.role_periods[3].server.system = 2;
         assert_eq!(dual_primaries(&watched, s(100)), []);

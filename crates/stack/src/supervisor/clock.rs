@@ -61,7 +61,7 @@ impl Supervisor {
             }
         }
         let quoted = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
-        // Times of files stay true.
+        // NO_FAKE_STAT: the times of files stay true.
         let script = format!(
             "#!/bin/sh\nexport LD_PRELOAD={} FAKETIME_TIMESTAMP_FILE={}\n\
              export FAKETIME_CACHE_DURATION=1 FAKETIME_DONT_FAKE_MONOTONIC=1 NO_FAKE_STAT=1\nexec {} \"$@\"\n",
